@@ -1,6 +1,6 @@
-"""State of retained checkpoints as data: read it as rows, Arrow or a Spark DataFrame, and make checkpoints out of data.
+"""State of retained checkpoints as data: read it as rows, Arrow or a Spark DataFrame, and create checkpoints from data.
 
-The names are those of Flink's State Processor API. How-to: docs/state-processor.md.
+The names are those of Flink's State Processor API. See docs/state-processor.md.
 """
 
 from wiesel.state_processor.functions import (

@@ -1,4 +1,4 @@
-"""Internal. Rows of state as Arrow columns, whatever objects the state holds."""
+"""Internal. Conversion of state rows to Arrow columns."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Column(NamedTuple):
 
     Attributes:
         name: Its name.
-        type: What is declared: a ``TypeInformation``, an Arrow type or None.
-        is_map: The values are dicts that are maps, not records.
+        type: Declared type: a ``TypeInformation``, an Arrow type or None.
+        is_map: Whether the values are dicts that are maps, not records.
     """
 
     name: str
@@ -35,16 +35,16 @@ class Column(NamedTuple):
 
 
 def schema_for(columns: Sequence[Column], given: Mapping[str, Any] | None, rows: Iterable[tuple[Any, ...]]) -> Any:
-    """Return Arrow's schema: the types that were given or declared, the others as the first rows have them.
+    """Return the Arrow schema: given or declared types, and types inferred from the first rows for the other columns.
 
     Args:
         columns: The columns.
-        given: Types by name of column: Wiesel's or Arrow's.
-        rows: Rows to look at; no more are taken than needed.
+        given: Types by column name: Wiesel's or Arrow's.
+        rows: Rows for type inference; only as many are read as needed.
 
     Raises:
-        ProgramError: A type was given for a column that there is not.
-        TypeMismatchError: Arrow has no type for what a column holds.
+        ProgramError: If a type was given for an unknown column.
+        TypeMismatchError: If Arrow has no type for the values of a column.
     """
     given = given or {}
     unknown = set(given) - {column.name for column in columns}
@@ -62,7 +62,7 @@ def schema_for(columns: Sequence[Column], given: Mapping[str, Any] | None, rows:
 
 
 def _declared(column: Column, given: Any) -> Any:
-    """Return Arrow's type of a column; None if it has to be found out."""
+    """Return the Arrow type of a column; None if it must be inferred."""
     kind = column.type if given is None else given
     if isinstance(kind, TypeInformation):
         try:

@@ -1,4 +1,4 @@
-"""Internal. Runs the operator of a bootstrap transformation over its records, and takes a snapshot of it."""
+"""Internal. Execution of a bootstrap transformation's operator over its records, and its snapshot."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ class _Subtask:
         self.operator.open()
 
     def snapshot(self, checkpoint_id: int, files: StateFileWriter) -> OperatorStateSnapshot:
-        """Take and write all of the state."""
+        """Take a snapshot of all state and write it."""
         self.operator.prepare_snapshot(checkpoint_id)
         self.operator.snapshot_state(checkpoint_id, self._clock.now_ms())
         return OperatorStateSnapshot(self._backend.snapshot(checkpoint_id, full=True).run(files))
 
 
 def _opened(selector: Any, context: OperatorContext, stack: ExitStack) -> Callable[[Any], Any] | None:
-    """Open a key selector, as a task does, and return the function that gives keys; None where there is none."""
+    """Open a key selector as in a task, and return the key function; None if there is no selector."""
     if selector is None:
         return None
     guard = UserCode(context, NoOutput())

@@ -1,4 +1,4 @@
-"""Internal. A retained checkpoint on disk: its metadata, and its operators as they are described there."""
+"""Internal. Metadata of a retained checkpoint, and the operators in it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _OPERATOR_KINDS = {"split": "operator list", "union": "union list", "broadcast":
 
 
 class StoredCheckpoint:
-    """A checkpoint and the facts about its job.
+    """A stored checkpoint with the description of its job.
 
     Attributes:
-        path: Where it was found.
-        checkpoint: The checkpoint; its files are named by their whole paths.
-        facts: What its metadata says about the job.
+        path: Its path.
+        checkpoint: The checkpoint; its files have absolute paths.
+        facts: Description of the job in the metadata.
     """
 
     def __init__(self, path: str, checkpoint: Checkpoint, facts: dict[str, Any], *, signed: bool = False) -> None:
@@ -40,15 +40,15 @@ class StoredCheckpoint:
 
     @staticmethod
     def load(path: str, key: bytes | None = None) -> StoredCheckpoint:
-        """Read the metadata; of a job's path, that of the newest checkpoint that is whole, which a job would be restored from.
+        """Read the metadata of a checkpoint, or for a job's path, of its newest complete checkpoint, as a restore would.
 
         Args:
-            path: Where it lies.
-            key: The metadata, and each file that is read, must be signed with it; None: nothing need be signed.
+            path: Path of the checkpoint or job.
+            key: Key with which the metadata and all read files must be signed; None: no signature is required.
 
         Raises:
-            CorruptCheckpointError: There is none, or it is torn or altered.
-            UntrustedSnapshotError: It is not signed with the key.
+            CorruptCheckpointError: If there is no checkpoint, or it is incomplete or altered.
+            UntrustedSnapshotError: If it is not signed with the key.
         """
         found = find_snapshot(path, verify=False, key=key)
         return StoredCheckpoint(found.path, found.checkpoint, found.facts, signed=key is not None)
@@ -86,7 +86,7 @@ class StoredCheckpoint:
         """Return the handles of an operator's state, in the order of its subtasks.
 
         Raises:
-            StateMigrationError: They were written by a backend of another package, in a format of its own.
+            StateMigrationError: If another package's state backend wrote them in its own format.
         """
         return handles_of(self.snapshots(operator_id))
 
@@ -113,7 +113,7 @@ def handles_of(snapshots: Iterable[tuple[int, OperatorStateSnapshot]]) -> list[S
     """Return the handles of an operator's subtasks.
 
     Raises:
-        StateMigrationError: They were written by a backend of another package, in a format of its own.
+        StateMigrationError: If another package's state backend wrote them in its own format.
     """
     handles = [state.state for _, state in snapshots if state.state is not None]
     for handle in handles:
@@ -142,20 +142,20 @@ def _type_text(serializer: dict[str, Any] | None) -> str | None:
     declared = type_of(serializer)
     if declared is None:
         return str(serializer.get("serializer"))
-    # Of objects that are just pickled nothing is known that is worth telling.
+    # # Pickled objects have no description.
     told = (declared, *declared.children())
     return None if any(isinstance(kind, PickledBytesTypeInfo) for kind in told) else str(declared)
 
 
 def type_of(serializer: dict[str, Any] | None) -> Any:
-    """Return the declared type of a serializer's snapshot, None if there is none that is known here."""
+    """Return the declared type in a serializer's snapshot, or None if there is none or it is unknown."""
     if serializer is None or serializer.get("serializer") != "type":
         return None
     return type_from_json(serializer)
 
 
 def schema_of(handles: Iterable[StateHandle], name: str) -> StateSchema | None:
-    """Return what the handles say about a keyed state."""
+    """Return the description of a keyed state in the handles."""
     for handle in handles:
         data = handle.meta["states"].get(name)
         if data is not None:

@@ -1,4 +1,4 @@
-"""Internal. State of another checkpoint taken over: as it is, or with other key groups."""
+"""Internal. Copies of another checkpoint's state: unchanged, or with another number of key groups."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["FileCopier", "renumbered"]
 
 
 class FileCopier:
-    """Writes state files, and copies those of another checkpoint, each once."""
+    """Writer of state files that copies each file of another checkpoint once."""
 
     def __init__(self, files: StateFiles) -> None:
         self._files = files
@@ -69,9 +69,9 @@ def renumbered(
     checkpoint_id: int,
     files: FileCopier,
 ) -> list[tuple[int, OperatorStateSnapshot]]:
-    """Return an operator's state with other key groups, subtask by subtask.
+    """Return an operator's state with another number of key groups, by subtask.
 
-    Each old subtask's keyed state is read once, and its keys are distributed over the new subtasks. Operator state stays where it is.
+    Each old subtask's keyed state is read once and its keys are distributed over the new subtasks. Operator state stays in its subtask.
     """
     clock = SystemClock()
     old = dict(states)

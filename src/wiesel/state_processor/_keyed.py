@@ -1,4 +1,4 @@
-"""Internal. The ways of going through keyed state: all states of each key, windows, timers, or by a user's function."""
+"""Internal. Iteration over keyed state: all states of each key, windows, timers, or the rows of a user function."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ __all__ = ["FunctionPart", "KeyedTimer", "StateView", "StatesPart", "TimersPart"
 
 
 class KeyedTimer(NamedTuple):
-    """A timer that has not fired.
+    """A pending timer.
 
     Attributes:
         time_domain: ``event`` or ``processing``.
-        timestamp: When it fires, in ms.
+        timestamp: Its time in ms.
         key: Its key.
-        window: The window that it belongs to, None if it is no window's.
+        window: Its window; None if it does not belong to a window.
     """
 
     time_domain: str
@@ -51,9 +51,9 @@ class WindowContents(NamedTuple):
     Attributes:
         key: The key.
         window: The window.
-        contents: The list of its elements (with an evictor: of pairs of element and timestamp), the reduced value, or the accumulator;
-            None if its trigger has purged it.
-        states: What trigger and window function keep per window, by name.
+        contents: The list of its elements (with an evictor: of pairs of element and timestamp), the reduced value, or the accumulator; None
+            if its trigger has purged it.
+        states: Per-window state of trigger and window function, by name.
     """
 
     key: Any
@@ -64,27 +64,27 @@ class WindowContents(NamedTuple):
 
 @dataclass(frozen=True)
 class StateView:
-    """A keyed state, how it is stored and how it is to be seen."""
+    """A keyed state with its stored and its displayed form."""
 
     name: str
     schema: StateSchema
     descriptor: StateDescriptor | None = None
 
     def table(self, backend: StateBackend, expiry: Expiry) -> KeyedTable:
-        """Return its table, where values have no times of last access."""
+        """Return its table, with values without access times."""
         descriptor = self.descriptor
         serializer = None if descriptor is None else serializer_of(descriptor)
         return backend.table(self.name, serializer=serializer, ttl=time_to_live(self.schema, descriptor, expiry), kind=self.schema.kind)
 
     def shown(self, value: Any) -> Any:
-        """Return a stored value as it is seen: an accumulator is one, unless its aggregate function is known."""
+        """Return the displayed form of a stored value: an accumulator, or the result if its aggregate function is known."""
         if value is not None and self.descriptor is not None and self.schema.kind == "aggregating":
             return self.descriptor.get_agg_function().get_result(value)  # type: ignore[attr-defined]
         return value
 
 
 def time_to_live(schema: StateSchema | None, descriptor: StateDescriptor | None, expiry: Expiry) -> TtlSettings | None:
-    """Return by what values have expired: the descriptor's time to live, else that of the program that wrote them."""
+    """Return the TTL for expiry: that of the descriptor, else that of the program that wrote the values."""
     if expiry.shown or schema is None or not schema.ttl:
         return None
     given = None if descriptor is None else descriptor.ttl_settings()
@@ -94,7 +94,7 @@ def time_to_live(schema: StateSchema | None, descriptor: StateDescriptor | None,
 
 @dataclass(frozen=True)
 class StatesPart:
-    """Gives (key, {state: value}) for each key with something in one of the states."""
+    """Part that yields (key, {state: value}) for each key with a value in one of the states."""
 
     part: KeyedPart
     states: tuple[StateView, ...]
@@ -112,7 +112,7 @@ class StatesPart:
 
 @dataclass(frozen=True)
 class WindowsPart:
-    """Gives what is kept for each key and window."""
+    """Part that yields the contents of each key and window."""
 
     part: KeyedPart
     contents: StateView | None
@@ -135,7 +135,7 @@ class WindowsPart:
 
 
 def _windows(contents: KeyedTable | None, merging: KeyedTable | None, states: Any) -> dict[tuple[Any, Any], None]:
-    """Return all pairs of key and window; where windows merge, contents are kept under another one than theirs."""
+    """Return all pairs of key and window. Contents of merging windows are stored under another window than theirs."""
     found: dict[tuple[Any, Any], None] = {}
     if merging is not None:
         found.update(dict.fromkeys((key, namespace) for key, _, places in merging.items() for namespace in places))
@@ -148,7 +148,7 @@ def _windows(contents: KeyedTable | None, merging: KeyedTable | None, states: An
 
 @dataclass(frozen=True)
 class TimersPart:
-    """Gives the timers, earliest first."""
+    """Part that yields the timers, earliest first."""
 
     part: KeyedPart
 
@@ -165,7 +165,7 @@ class TimersPart:
 
 @dataclass(frozen=True)
 class FunctionPart:
-    """Gives what a user's function makes of each key."""
+    """Part that yields the rows of a user function for each key."""
 
     part: KeyedPart
     function: bytes
@@ -176,7 +176,7 @@ class FunctionPart:
 
     @staticmethod
     def pickled(function: KeyedStateReaderFunction[Any, Any]) -> bytes:
-        """Return a function so that each part has one of its own."""
+        """Return a pickled function, so that each part has its own instance."""
         return code_pickling.dumps(function)
 
     def items(self) -> Iterator[Any]:
@@ -225,7 +225,7 @@ class FunctionPart:
 
 
 class _ReaderContext(StreamingRuntimeContext):
-    """Hands out states of the checkpoint and remembers which were asked for."""
+    """Runtime context that returns states of the checkpoint and records the accessed ones."""
 
     def __init__(
         self, context: OperatorContext, key_context: KeyContext, schemas: dict[str, StateSchema], expiry: Expiry, operator: str
@@ -245,14 +245,14 @@ class _ReaderContext(StreamingRuntimeContext):
             )
         ttl = time_to_live(schema, descriptor, self._expiry)
         seen = copy.copy(descriptor)
-        # The descriptor need not repeat the time to live; and the one that it has must not hide what is to be shown.
+        # # The descriptor need not repeat the TTL, and its TTL must not hide values that are to be shown.
         seen.ttl_settings = lambda: ttl
         self.asked_for[descriptor.name] = seen
         return super()._make(seen)
 
 
 class _KeyTimers(KeyedStateReaderFunction.Context):
-    """The timers of the current key; sorted by key when they are first asked for."""
+    """Timers of the current key; sorted by key at the first access."""
 
     def __init__(self, backend: StateBackend, key_context: KeyContext) -> None:
         self._backend = backend

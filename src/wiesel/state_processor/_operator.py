@@ -1,4 +1,4 @@
-"""Internal. Users' functions outside of a job: what an operator is given there, and where its results go."""
+"""Internal. User functions outside of a job: the context of an operator, and its output."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class NoOutput:
     """Drops all results: only the state counts."""
 
     def emit(self, batch: Batch) -> None:
-        """Drop them."""
+        """Drop the records."""
 
     def emit_side(self, tag: str, batch: Batch) -> None:
-        """Drop them."""
+        """Drop the records."""
 
     def emit_watermark(self, timestamp: int) -> None:
         """Drop it."""
@@ -45,7 +45,7 @@ def operator_context(
     parallelism: int = 1,
     location: str = "",
 ) -> OperatorContext:
-    """Return the context of an operator that no task runs."""
+    """Return the context of an operator outside of a task."""
     config: dict[str, Any] = {"pipeline.object-reuse": True}
     return OperatorContext(
         operator_id=operator_id,

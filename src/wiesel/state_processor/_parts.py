@@ -1,4 +1,4 @@
-"""Internal. Keyed state of one operator in a range of key groups: what is read at a time, by one process."""
+"""Internal. Keyed state of one operator in a range of key groups: the unit that one process reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Expiry:
 
     Attributes:
         now_ms: The time; None for the machine's clock.
-        shown: Expired values that are still stored are shown.
+        shown: Whether expired values that are still stored are shown.
     """
 
     now_ms: int | None = None
@@ -36,7 +36,7 @@ class Expiry:
 
 @dataclass(frozen=True)
 class KeyedPart:
-    """The handle of an old subtask and the key groups of it that are meant. Can be pickled."""
+    """The handle of an old subtask and a range of its key groups. Can be pickled."""
 
     handle: StateHandle
     groups: KeyGroupRange
@@ -46,10 +46,10 @@ class KeyedPart:
 
     @contextmanager
     def opened(self) -> Iterator[StateBackend]:
-        """Give the state in a backend of its own.
+        """Yield the state in its own backend.
 
         Raises:
-            CorruptCheckpointError: A file is missing, torn or altered.
+            CorruptCheckpointError: If a file is missing, incomplete or altered.
         """
         with working_backend(self.backend, self.groups, clock=self.expiry.clock) as backend:
             backend.restore([self.handle], self.files)
@@ -60,7 +60,7 @@ class KeyedPart:
 def working_backend(
     kind: str, groups: KeyGroupRange, *, clock: Clock, operator_id: str = "state-processor", subtask: int = 0, parallelism: int = 1
 ) -> Iterator[StateBackend]:
-    """Give an empty backend, which is closed and its files removed afterwards."""
+    """Yield an empty backend; close it and remove its files afterwards."""
     directory = tempfile.mkdtemp(prefix="wiesel-state-")
     try:
         backend = make_backend(
@@ -82,7 +82,7 @@ def working_backend(
 
 
 def keyed_parts(handles: Sequence[StateHandle], files: StateFileReader, backend: str, expiry: Expiry, count: int | None) -> list[KeyedPart]:
-    """Return the parts: one per old subtask, or if ``count`` is greater, its key groups split so that there are about so many."""
+    """Return the parts: one per old subtask, or about ``count`` if that is greater, by a split of their key groups."""
     keyed = [_keyed_only(handle) for handle in handles if handle.key_group_start < handle.key_group_end]
     keyed = [handle for handle in keyed if handle.files]
     each = 1 if count is None or not keyed else -(-count // len(keyed))

@@ -1,4 +1,4 @@
-"""Internal. Determines the states that an operator of a program accesses when it opens, without a task and without data."""
+"""Internal. Detection of the states that an operator of a program accesses in ``open()``, without a task and without data."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from wiesel.state_processor._operator import NoOutput, operator_context
 __all__ = ["Declared", "DeclaredState", "declared_by"]
 
 _NOT_OPENED = ("source", "sink", "async_wait")
-"""Kinds whose opening reaches outside: readers, writers and threads."""
+"""Kinds of operators that are not opened, as they start readers, writers or threads."""
 
 
 @dataclass(frozen=True)
 class DeclaredState:
-    """A state as the program asks for it."""
+    """A state as declared in the program."""
 
     kind: str
     serializer: Any = None
@@ -40,8 +40,8 @@ class Declared:
 
     Attributes:
         states: By name.
-        opened: Whether the operator was opened at all; if not, nothing is known about its states.
-        problem: Why it could not be opened, empty if it could.
+        opened: Whether the operator was opened; if not, its states are unknown.
+        problem: Error of opening it; empty if there was none.
     """
 
     states: dict[str, DeclaredState]
@@ -50,7 +50,7 @@ class Declared:
 
 
 def declared_by(operator: ChainedOperator, vertex: JobVertex) -> Declared:
-    """Open an operator, as its task would, and note what it asks for; it gets no state and no record."""
+    """Open an operator as in its task, and record its state accesses. It gets no state and no records."""
     spec = operator.node.operator
     if spec.kind in _NOT_OPENED:
         return Declared({}, False)
@@ -67,7 +67,7 @@ def declared_by(operator: ChainedOperator, vertex: JobVertex) -> Declared:
             location=operator.node.user_location,
         )
         try:
-            # As in a task: the program's own objects stay as they are.
+            # # As in a task, use a copy: the program's objects stay unchanged.
             opened = make_operator(spec.kind, spec.params, pickle.loads(code_pickling.dumps(spec.payload)))
             opened.setup(context, NoOutput())
             try:
@@ -83,7 +83,7 @@ def declared_by(operator: ChainedOperator, vertex: JobVertex) -> Declared:
 
 
 class _NotingBackend(StateBackend):
-    """Passes everything on to an empty backend and notes what is asked for."""
+    """Backend that delegates to an empty backend and records the accesses."""
 
     def __init__(self, vertex: JobVertex, operator_id: str, directory: str) -> None:
         self.noted: dict[str, DeclaredState] = {}

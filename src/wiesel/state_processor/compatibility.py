@@ -28,16 +28,16 @@ _IN_FLIGHT = "(records in flight)"
 
 @dataclass(frozen=True)
 class StateVerdict:
-    """The outcome for one state.
+    """Result of the check of one state.
 
     Attributes:
         operator: The operator, by name and uid.
-        state: The state's name; a text in parentheses for what has none.
-        verdict: ``kept``; ``converted`` (to the type that the program declares now); ``unused`` (kept, but the operator has not asked for
-            it when it opened); ``new`` (begins empty); ``dropped`` (the program has no such operator); ``incompatible`` (the job would not
-            start); ``unknown`` (the operator could not be opened here).
-        reason: Why.
-        location: ``file:line`` of the operator in the program, empty if it is not there.
+        state: The state's name; a text in parentheses for state without a name.
+        verdict: ``kept``; ``converted`` (to the type that the program declares now); ``unused`` (kept, but the operator did not access it
+            in ``open()``); ``new`` (initially empty); ``dropped`` (the program has no such operator); ``incompatible`` (the job would fail
+            to start); ``unknown`` (the operator could not be opened by the check).
+        reason: The reason.
+        location: ``file:line`` of the operator in the program; empty if it is not in the program.
     """
 
     operator: str
@@ -49,12 +49,12 @@ class StateVerdict:
 
 @dataclass(frozen=True)
 class SavepointCheck:
-    """The outcome for all states of a savepoint.
+    """Result of the check of all states of a savepoint.
 
     Attributes:
         path: The savepoint.
-        verdicts: State by state, in the order of the program; what is dropped comes last.
-        warnings: What makes a later start harder, such as an operator with state and no uid.
+        verdicts: Results in the order of the program; dropped states come last.
+        warnings: Risks for later starts, such as an operator with state and no uid.
     """
 
     path: str
@@ -63,27 +63,27 @@ class SavepointCheck:
 
     @property
     def drops(self) -> bool:
-        """Return whether state would be lost: the job starts only if that is allowed."""
+        """Return whether state would be lost: the job starts only with non-restored state allowed."""
         return any(v.verdict == DROPPED for v in self.verdicts)
 
     @property
     def fits(self) -> bool:
-        """Return whether the job would start, if losing dropped state is allowed."""
+        """Return whether the job would start, with non-restored state allowed."""
         return not any(v.verdict == INCOMPATIBLE for v in self.verdicts)
 
 
 def check_savepoint(graph: StreamGraph, path: str) -> SavepointCheck:
     """Compare a program with a savepoint or checkpoint.
 
-    The program's operators are opened as their tasks would open them (sources, sinks and asynchronous functions are not), to see which
-    states they ask for. States that a function asks for later than in ``open`` are ``unused``.
+    The program's operators are opened as in their tasks (except sources, sinks and asynchronous functions) to detect their states. States
+    that a function accesses only after ``open()`` are ``unused``.
 
     Args:
         graph: The program.
-        path: What ``execution.state-recovery.path`` would be.
+        path: Value for ``execution.state-recovery.path``.
 
     Raises:
-        CorruptCheckpointError: There is no savepoint or checkpoint, or its metadata is torn or altered.
+        CorruptCheckpointError: If there is no savepoint or checkpoint, or its metadata is incomplete or altered.
     """
     stored = StoredCheckpoint.load(path)
     job = build_job_graph(graph)
@@ -135,7 +135,7 @@ class _Operator:
         return named({"name": node.name, "uid": node.uid, "id": self.operator.operator_id})
 
     def other_keys(self) -> str:
-        """Return why keyed state would not be found under the keys of the program, empty if it would."""
+        """Return the reason why keyed state would not be found under the program's keys; empty if it would."""
         operator_id = self.operator.operator_id
         try:
             check_key_types(self.job, operator_id, self.stored.find(OperatorIdentifier(operator_id))[0], self.stored.checkpoint)

@@ -23,7 +23,7 @@ OUT = TypeVar("OUT")
 
 
 class KeyedStateReaderFunction(Function, Generic[K, OUT]):
-    """Reads what is kept for each key. In :meth:`open` it asks for the states by their descriptors, as in the program."""
+    """Function that reads the state of each key. Get the states by their descriptors in :meth:`open`, as in the program."""
 
     class Context(ABC):
         """The context of the present key."""
@@ -38,40 +38,40 @@ class KeyedStateReaderFunction(Function, Generic[K, OUT]):
 
     @abstractmethod
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Ask for the states: ``self.count = runtime_context.get_state(COUNT)``."""
+        """Get the states: ``self.count = runtime_context.get_state(COUNT)``."""
 
     @abstractmethod
     def read_key(self, key: K, ctx: Context) -> Iterable[OUT] | None:
-        """Return (or yield) the rows of a key. Called for each key that has something in one of the states; state is only read."""
+        """Return (or yield) the rows of a key. Called for each key with a value in one of the states, which are read-only."""
 
 
 class KeyedStateBootstrapFunction(Function, Generic[K, IN]):
-    """Puts records into keyed state and sets timers, which do not fire before a job goes on from the checkpoint."""
+    """Function that writes records to keyed state and sets timers, which fire in the job that is restored from the checkpoint."""
 
     Context = KeyedProcessFunction.Context
 
     @abstractmethod
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Ask for the states, by the descriptors that the program uses."""
+        """Get the states by the descriptors that the program uses."""
 
     @abstractmethod
     def process_element(self, value: IN, ctx: KeyedProcessFunction.Context) -> None:
-        """Put a record into the state of its key."""
+        """Write a record to the state of its key."""
 
 
 class StateBootstrapFunction(Function, CheckpointedFunction, Generic[IN]):
-    """Puts records into operator state: asks for it in ``initialize_state`` and brings it up to date in ``snapshot_state``."""
+    """Function that writes records to operator state. Get it in ``initialize_state`` and update it in ``snapshot_state``."""
 
     @abstractmethod
     def process_element(self, value: IN, ctx: Any) -> None:
-        """Take a record."""
+        """Process a record."""
 
 
 class BroadcastStateBootstrapFunction(Function, CheckpointedFunction, Generic[IN]):
-    """Puts records into broadcast state."""
+    """Function that writes records to broadcast state."""
 
     class Context:
-        """Gives the broadcast state."""
+        """Access to the broadcast state."""
 
         def __init__(self, store: Any) -> None:
             self._store = store
@@ -82,11 +82,11 @@ class BroadcastStateBootstrapFunction(Function, CheckpointedFunction, Generic[IN
 
     @abstractmethod
     def process_element(self, value: IN, ctx: Context) -> None:
-        """Put a record into the broadcast state that ``ctx`` gives."""
+        """Write a record to the broadcast state of ``ctx``."""
 
     def initialize_state(self, context: FunctionInitializationContext) -> None:
-        """Keep the store for :meth:`process_element`."""
+        """Store the operator state store for :meth:`process_element`."""
         self._context = self.Context(context.get_operator_state_store())
 
     def snapshot_state(self, context: FunctionSnapshotContext) -> None:
-        """Do nothing: the state is changed record by record."""
+        """Do nothing: the state is changed by each record."""

@@ -1,4 +1,4 @@
-"""Operators of a checkpoint: how they are named, and what is known about them without reading their state."""
+"""Operators of a checkpoint: their identifiers, and metadata that is available without reading state."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _HASH = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class OperatorIdentifier:
-    """Names an operator of a checkpoint; made by :meth:`for_uid` or :meth:`for_uid_hash`.
+    """Identifier of an operator of a checkpoint; create it with :meth:`for_uid` or :meth:`for_uid_hash`.
 
     Attributes:
-        operator_id: The id under which the checkpoint keeps its state.
-        uid: The uid, None if only the id is known.
+        operator_id: Id of its state in the checkpoint.
+        uid: The uid; None if only the id is known.
     """
 
     operator_id: str
@@ -30,7 +30,7 @@ class OperatorIdentifier:
 
     @staticmethod
     def for_uid(uid: str) -> OperatorIdentifier:
-        """Return the operator to which the program gives this uid (``stream.uid("...")``)."""
+        """Return the operator with this uid in the program (``stream.uid("...")``)."""
         require_instance(uid, str, "a uid", "give the uid that the program sets by uid(...)")
         if not uid:
             raise program_error(f"a uid is a text, got {describe(uid)}", "give the uid that the program sets by uid(...)")
@@ -38,7 +38,7 @@ class OperatorIdentifier:
 
     @staticmethod
     def for_uid_hash(uid_hash: str) -> OperatorIdentifier:
-        """Return the operator of this id: 32 hexadecimal digits, as overviews show them for operators without a uid."""
+        """Return the operator with this id: 32 hexadecimal digits, as in overviews of operators without a uid."""
         require_instance(uid_hash, str, "the id of an operator", "use the operator_id of an overview")
         if not _HASH.fullmatch(uid_hash):
             raise program_error(f"the id of an operator has 32 hexadecimal digits, got {describe(uid_hash)}", "use for_uid for a uid")
@@ -81,15 +81,15 @@ class OperatorOverview:
     """An operator of a checkpoint.
 
     Attributes:
-        uid: The uid that the program gave it, None if it gave none.
+        uid: The uid in the program, None if it has none.
         name: Its name in the plan.
         operator_id: Its id.
         parallelism: Number of subtasks.
         max_parallelism: Number of key groups.
         states: Its states, by name.
-        size_bytes: Size of its state files (with those in the metadata).
-        files: How many they are.
-        has_other_state: Whether it is a source with positions or a sink with state of its own, which only they understand.
+        size_bytes: Size of its state, including the part that is stored in the metadata.
+        files: Number of its files.
+        has_other_state: Whether it is a source with positions or a sink with its own state, in their private formats.
     """
 
     uid: str | None
@@ -109,5 +109,5 @@ class OperatorOverview:
 
 
 def named(operator: Mapping[str, Any]) -> str:
-    """Return how an operator of a checkpoint's facts is shown in messages."""
+    """Return the name of an operator in messages."""
     return f"{operator['name']} (uid {operator['uid']!r})" if operator.get("uid") else f"{operator['name']} (id {operator['id']})"

@@ -13,7 +13,7 @@ __all__ = ["plain"]
 
 
 def plain(value: Any, as_map: bool = False) -> Any:
-    """Return a value as Arrow takes it: records as dicts, maps as lists of pairs."""
+    """Return a value in Arrow's form: records as dicts, maps as lists of pairs."""
     if value is None or type(value) in (str, int, float, bool, bytes):
         return value
     if isinstance(value, dict):

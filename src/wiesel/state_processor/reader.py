@@ -1,4 +1,4 @@
-"""Reading the state of a retained checkpoint."""
+"""Reader of the state of a retained checkpoint."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _Operator = OperatorIdentifier | str
 
 
 class SavepointReader:
-    """Reads the state of a checkpoint; made by :meth:`read`. What lies there is only read.
+    """Reader of the state of a checkpoint; create it with :meth:`read`. It does not change the checkpoint.
 
-    Operators are named by their uid, or by an :class:`OperatorIdentifier`.
+    Identify operators by their uid, or by an :class:`OperatorIdentifier`.
 
     Raises:
-        ProgramError: From all methods: there is no such operator or state; the message names those that there are.
+        ProgramError: From all methods, if there is no such operator or state; the message lists the existing ones.
     """
 
     def __init__(self, stored: StoredCheckpoint, backend: str, expiry: Expiry) -> None:
@@ -60,28 +60,28 @@ class SavepointReader:
     def read(
         path: str, *, state_backend: str = "hashmap", now_ms: int | None = None, show_expired: bool = False, key: bytes | None = None
     ) -> SavepointReader:
-        """Open a checkpoint, whichever state backend wrote it.
+        """Open a checkpoint of any state backend.
 
-        The metadata is JSON. State is pickled, so to read it runs code of whoever has written it; see ``docs/security.md``.
+        The metadata is JSON. State is pickled, so reading it runs code of its author; see ``docs/security.md``.
 
         Args:
-            path: That of a checkpoint (``.../<job id>/chk-7``), or of a job, for its newest.
-            state_backend: Where the state is put while it is read: ``hashmap`` (memory; that of one subtask at a time) or ``lmdb``
-                (disk, for subtasks with more state than memory).
-            now_ms: The time (ms since the epoch) that decides whether state with a time to live has expired; now by default.
-            show_expired: Show what has expired but is still stored.
-            key: The checkpoint must be signed with this key, and all that is read of it; None: the contents of the path are trusted.
+            path: Path of a checkpoint (``.../<job id>/chk-7``), or of a job, for its newest one.
+            state_backend: Backend that holds state while it is read: ``hashmap`` (in memory, one subtask's state at a time) or ``lmdb`` (on
+                disk, for subtasks with more state than memory).
+            now_ms: Time (ms since the epoch) for the expiry of state with a TTL; now by default.
+            show_expired: Whether to show expired values that are still stored.
+            key: Key with which the checkpoint and all read files must be signed; None: the contents of the path are trusted.
 
         Raises:
-            CorruptCheckpointError: There is no checkpoint, or its metadata is torn or altered.
-            UntrustedSnapshotError: It is not signed with the key.
+            CorruptCheckpointError: If there is no checkpoint, or its metadata is incomplete or altered.
+            UntrustedSnapshotError: If it is not signed with the key.
         """
         require_instance(path, str, "the path of a checkpoint", "give a path or URI, e.g. .../<job id>/chk-7")
         if state_backend not in _BACKENDS:
             raise program_error(f"state is read into {' or '.join(_BACKENDS)}, not {describe(state_backend)}", "choose one of them")
         return SavepointReader(StoredCheckpoint.load(path, key), state_backend, Expiry(now_ms, show_expired))
 
-    # What there is
+    # # Contents
 
     @property
     def path(self) -> str:
@@ -118,16 +118,16 @@ class SavepointReader:
         operator: _Operator,
         states: Sequence[str | StateDescriptor] | str | StateDescriptor | KeyedStateReaderFunction[Any, Any] | None = None,
     ) -> StateRows[Any]:
-        """Return the keyed state of an operator, key by key.
+        """Return the keyed state of an operator by key.
 
         Args:
             operator: The operator.
-            states: Which states: names, or descriptors where values are to be of a changed type or an aggregate's result is wanted
-                instead of its accumulator; all if it is None. Or a function that reads each key.
+            states: Names of states, or descriptors (to read values of a changed type, or an aggregate's result instead of its accumulator);
+                all states if it is None. Or a function that reads each key.
 
         Returns:
-            Rows ``(key, {name: value})`` with all these names; the value is None where the key has none. Lists come as lists, maps as
-            dicts. Or, with a function, what it returns.
+            Rows ``(key, {name: value})`` with all these names; the value is None where the key has none. Lists are lists, maps are dicts.
+            With a function, the rows that it returns.
         """
         found, handles = self._keyed(operator)
         if isinstance(states, KeyedStateReaderFunction):
@@ -153,9 +153,9 @@ class SavepointReader:
         )
 
     def window_state(self, operator: _Operator) -> StateRows[WindowContents]:
-        """Return what a window operator keeps for each key and window; for windows that share slices, for each key and slice.
+        """Return the contents of a window operator by key and window; for windows that share slices, by key and slice.
 
-        State that a process window function keeps for all windows of a key (``global_state()``) is read by :meth:`keyed_state`.
+        Read the state that a process window function keeps across windows of a key (``global_state()``) with :meth:`keyed_state`.
         """
         found, handles = self._keyed(operator)
         views = {name: StateView(name, schema) for name, schema in _schemas(handles)}
@@ -177,7 +177,7 @@ class SavepointReader:
         )
 
     def timers(self, operator: _Operator) -> StateRows[KeyedTimer]:
-        """Return the timers of an operator, those of its windows too; earliest first within each old subtask."""
+        """Return the timers of an operator, including those of its windows; earliest first within each old subtask."""
         _, handles = self._keyed(operator)
         columns = [Column("time_domain", pa.string()), Column("timestamp", pa.int64()), Column("key"), Column("window")]
         return StateRows(self._parts(handles, TimersPart), columns, tuple)
@@ -207,11 +207,11 @@ class SavepointReader:
         return self._operator_rows(operator, name, "split", "operator list state")
 
     def union_state(self, operator: _Operator, name: str) -> StateRows[Any]:
-        """Return the entries of a union list state: those of all subtasks, which a restore gives to each of them."""
+        """Return the entries of a union list state: those of all subtasks, as each subtask gets them after a restore."""
         return self._operator_rows(operator, name, "union", "union list state")
 
     def broadcast_state(self, operator: _Operator, name: str) -> StateRows[tuple[Any, Any]]:
-        """Return the entries (key, value) of a broadcast state, as one subtask has them."""
+        """Return the entries (key, value) of a broadcast state of one subtask."""
         return self._operator_rows(operator, name, "broadcast", "broadcast state")
 
     def _operator_rows(self, operator: _Operator, name: str, kind: str, what: str) -> StateRows[Any]:
@@ -257,10 +257,10 @@ def _schemas(handles: Iterable[StateHandle]) -> Iterator[tuple[str, StateSchema]
 
 
 def _column(view: StateView, name: str | None = None, taken: Iterable[str] = ()) -> Column:
-    """Return the column of a state; one whose name stands for something else already is called after what it is."""
+    """Return the column of a state; use the state's kind as its name if its name is already taken."""
     given: TypeInformation | None = None if view.descriptor is None else view.descriptor.type_info
     if view.schema.kind == "aggregating" and view.descriptor is not None:
-        given = None  # the type is that of the accumulator, what is shown is the result
+        given = None  # # The type is that of the accumulator, but the result is shown.
     elif given is None:
         given = type_of(view.schema.serializer)
     own = f"{view.name}_state" if view.name in taken else view.name

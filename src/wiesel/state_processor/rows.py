@@ -1,4 +1,4 @@
-"""Rows of state: to be gone through, or as Arrow, pandas or a Spark DataFrame."""
+"""Rows of state: iterate over them, or get them as Arrow, pandas or a Spark DataFrame."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class _Mapped(Generic[T, R]):
 
 
 class StateRows(Generic[T]):
-    """Rows of state. They are read anew each time that they are gone through, a part (an old subtask's) at a time.
+    """Rows of state. Each iteration reads them again, one part (an old subtask's) at a time.
 
     Args:
-        parts: Gives the parts, about as many as it is told if that is not None.
-        columns: The columns as a table has them.
-        to_row: Makes the values of the columns of an item.
+        parts: Returns the parts; about as many as its argument if that is not None.
+        columns: The columns of the rows as a table.
+        to_row: Returns the row of an item's column values.
 
     Raises:
-        CorruptCheckpointError: While reading, if a file is missing, torn or altered.
-        StateMigrationError: While reading, if a class that the state needs is missing or has changed.
+        CorruptCheckpointError: While reading, if a file is missing, incomplete or altered.
+        StateMigrationError: While reading, if a class of the state is missing or has changed.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class StateRows(Generic[T]):
         return [column.name for column in self._columns]
 
     def take(self, count: int) -> list[T]:
-        """Return the first ``count`` rows; no more is read than needed."""
+        """Return the first ``count`` rows; only as many are read as needed."""
         return list(islice(self, count))
 
     def dicts(self) -> Iterator[dict[str, Any]]:
@@ -77,11 +77,11 @@ class StateRows(Generic[T]):
         return (dict(zip(names, self._to_row(row), strict=True)) for row in self)
 
     def map(self, function: Callable[[T], Mapping[str, Any]], types: Mapping[str, Any]) -> StateRows[Mapping[str, Any]]:
-        """Return rows made of these.
+        """Return the rows transformed by a function.
 
         Args:
-            function: Makes a dict of a row.
-            types: The columns of the dicts, with their types (of Wiesel or Arrow; None to go by the values).
+            function: Returns a dict for a row.
+            types: Columns of the dicts with their types (Wiesel's or Arrow's; None for inference from the values).
         """
         names = list(types)
 
@@ -94,11 +94,10 @@ class StateRows(Generic[T]):
         """Return all rows as an Arrow table.
 
         Args:
-            types: Types of columns (Wiesel's or Arrow's) that are neither declared in the state nor to be told from its values. Types
-                that the program declared for the state need not be given.
+            types: Types (Wiesel's or Arrow's) of columns that are not declared in the state and cannot be inferred from the values.
 
         Raises:
-            TypeMismatchError: Arrow has no type for the objects in a column.
+            TypeMismatchError: If Arrow has no type for the objects in a column.
         """
         rows = list(map(self._to_row, self))
         schema = schema_for(self._columns, types, rows)
@@ -109,14 +108,14 @@ class StateRows(Generic[T]):
         return self.to_arrow(types).to_pandas()
 
     def to_spark(self, session: Any, types: Mapping[str, Any] | None = None, *, partitions: int | None = None) -> Any:
-        """Return the rows as a Spark DataFrame, read by Spark's executors in parallel, each time that the DataFrame is used.
+        """Return the rows as a Spark DataFrame, which Spark's executors read in parallel at each use.
 
-        Executors must reach the checkpoint under the same path, and find the classes that are in the state.
+        Executors must reach the checkpoint under the same path, and must be able to import the classes in the state.
 
         Args:
             session: The Spark session.
-            types: See :meth:`to_arrow`. Columns whose types are not known are looked at here: the first thousand rows.
-            partitions: How many partitions at least. By default one per old subtask; more of them divide its key groups, but each
+            types: See :meth:`to_arrow`. Unknown types are inferred here from the first thousand rows.
+            partitions: Minimum number of partitions; by default one per old subtask. More partitions divide its key groups, but each one
                 reads the subtask's files.
         """
         parts = list(self._parts(partitions))

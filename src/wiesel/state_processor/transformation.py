@@ -1,4 +1,4 @@
-"""State made of data: what is read, by which key, and by what it becomes state."""
+"""State created from data: records, their key, and the function that writes them to state."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _TABLES = (pa.Table, pa.RecordBatch, pa.RecordBatchReader)
 
 @dataclass(frozen=True)
 class StateBootstrapTransformation:
-    """State of one operator that is yet to be made, by ``SavepointWriter.write``."""
+    """State of one operator to be created by ``SavepointWriter.write``."""
 
     records: Callable[[], Iterator[tuple[Any, int | None]]]
-    """Gives the records with their timestamps."""
+    """Returns the records with their timestamps."""
     spec: OperatorSpec
     key_selector: Any
     name: str
@@ -46,7 +46,7 @@ class StateBootstrapTransformation:
     key_type: TypeInformation | None = None
 
     def set_max_parallelism(self, max_parallelism: int) -> StateBootstrapTransformation:
-        """Return the transformation with a number of key groups of its own: what the operator of the job has."""
+        """Return the transformation with its own number of key groups: that of the operator in the job."""
         require_count(max_parallelism, "max_parallelism")
         return replace(self, max_parallelism=max_parallelism)
 
@@ -59,9 +59,9 @@ class OperatorTransformation:
         """Return the start of a chain of calls that describes an operator's state.
 
         Args:
-            data: The records: an iterable (gone through once per ``write``), an Arrow table or reader, a pandas DataFrame, a Spark
-                DataFrame (rows of these become ``Row``), or a ``DataStream`` of a bounded program, which is run then.
-            type_info: The type of the records, where the state has it: the contents of windows, and ``reduce``.
+            data: The records: an iterable (iterated once per ``write``), an Arrow table or reader, a pandas DataFrame, a Spark DataFrame
+                (its rows become ``Row``), or a ``DataStream`` of a bounded program, which runs at ``write``.
+            type_info: Type of the records, if the state contains it: for window contents and ``reduce``.
         """
         if isinstance(data, (str, bytes)) or not (isinstance(data, (Iterable, DataStream, *_TABLES)) or hasattr(data, "toArrow")):
             raise program_error(f"state cannot be made of {describe(data)}", "give an iterable of records, a table or a DataStream")
@@ -91,13 +91,13 @@ class OneInputStateTransformation:
         return OneInputStateTransformation(self._data, self._type_info, assigner, self._location)
 
     def key_by(self, key_selector: Callable[[Any], Any] | KeySelector, key_type: TypeInformation | None = None) -> KeyedStateTransformation:
-        """Return the records by key; selector and type as the program has them."""
+        """Return the records by key; use the selector and type of the program."""
         env = StreamExecutionEnvironment(Configuration())
         stream = env.from_collection([], self._type_info).key_by(key_selector, key_type)
         return KeyedStateTransformation(self, env, stream)
 
     def transform(self, function: StateBootstrapFunction[Any] | BroadcastStateBootstrapFunction[Any]) -> StateBootstrapTransformation:
-        """Return the operator state (or broadcast state) that a function makes of the records."""
+        """Return the operator state (or broadcast state) that a function creates from the records."""
         wanted = "pass a StateBootstrapFunction or BroadcastStateBootstrapFunction; for keyed state call key_by() first"
         require_instance(function, (StateBootstrapFunction, BroadcastStateBootstrapFunction), "the function of transform()", wanted)
         broadcast = isinstance(function, BroadcastStateBootstrapFunction)
@@ -129,7 +129,7 @@ class KeyedStateTransformation:
         self._stream = stream
 
     def transform(self, function: KeyedStateBootstrapFunction[Any, Any]) -> StateBootstrapTransformation:
-        """Return the keyed state and timers that a function makes of the records."""
+        """Return the keyed state and timers that a function creates from the records."""
         require_instance(function, KeyedStateBootstrapFunction, "the function of transform()", "pass a KeyedStateBootstrapFunction(...)")
         return self._made(OperatorSpec("keyed_process", payload={"function": function}), type(function).__name__)
 
@@ -153,18 +153,18 @@ class KeyedStateTransformation:
 
 
 class WindowedStateTransformation:
-    """Records by key and window. What follows is called as in the program, and makes the state that its window operator has."""
+    """Records by key and window. The methods are those of the program, and create the state of its window operator."""
 
     def __init__(self, keyed: KeyedStateTransformation, stream: WindowedStream) -> None:
         self._keyed = keyed
         self._stream = stream
 
     def trigger(self, trigger: Trigger[Any, Any]) -> WindowedStateTransformation:
-        """Set the trigger. It is asked about each record; what it fires goes nowhere, what it purges is gone."""
+        """Set the trigger. It is called for each record; windows that it fires are dropped, and windows that it purges are removed."""
         return WindowedStateTransformation(self._keyed, self._stream.trigger(trigger))
 
     def evictor(self, evictor: Evictor[Any, Any]) -> WindowedStateTransformation:
-        """Set the evictor, with which windows keep elements with their timestamps."""
+        """Set the evictor; with one, windows store elements with their timestamps."""
         return WindowedStateTransformation(self._keyed, self._stream.evictor(evictor))
 
     def allowed_lateness(self, time_ms: int) -> WindowedStateTransformation:
@@ -172,24 +172,24 @@ class WindowedStateTransformation:
         return WindowedStateTransformation(self._keyed, self._stream.allowed_lateness(time_ms))
 
     def reduce(self, *args: Any, **kwargs: Any) -> StateBootstrapTransformation:
-        """Take the arguments of ``WindowedStream.reduce``."""
+        """Set the arguments of ``WindowedStream.reduce``."""
         return self._keyed._operator(self._stream.reduce(*args, **kwargs))
 
     def aggregate(self, *args: Any, **kwargs: Any) -> StateBootstrapTransformation:
-        """Take the arguments of ``WindowedStream.aggregate``."""
+        """Set the arguments of ``WindowedStream.aggregate``."""
         return self._keyed._operator(self._stream.aggregate(*args, **kwargs))
 
     def apply(self, *args: Any, **kwargs: Any) -> StateBootstrapTransformation:
-        """Take the arguments of ``WindowedStream.apply``."""
+        """Set the arguments of ``WindowedStream.apply``."""
         return self._keyed._operator(self._stream.apply(*args, **kwargs))
 
     def process(self, *args: Any, **kwargs: Any) -> StateBootstrapTransformation:
-        """Take the arguments of ``WindowedStream.process``."""
+        """Set the arguments of ``WindowedStream.process``."""
         return self._keyed._operator(self._stream.process(*args, **kwargs))
 
 
 class _WithTimestamp(ProcessFunction):
-    """Makes a record's timestamp a part of it; without one it is the smallest number of 64 bits."""
+    """Append the timestamp to a record; without a timestamp, the smallest 64-bit integer."""
 
     def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterator[Any]:
         timestamp = ctx.timestamp()
@@ -197,7 +197,7 @@ class _WithTimestamp(ProcessFunction):
 
 
 class _ForBroadcast(StateBootstrapFunction[Any]):
-    """Gives a function the context that it expects."""
+    """Adapter that gives a function its expected context."""
 
     def __init__(self, function: BroadcastStateBootstrapFunction[Any]) -> None:
         self._function = function

@@ -1,4 +1,4 @@
-"""Checkpoints made of data, or of other checkpoints."""
+"""Writer of checkpoints from data or from other checkpoints."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CHECKPOINT = re.compile(r"chk-([1-9][0-9]*)")
 
 @dataclass
 class _Operator:
-    """An operator of the checkpoint that is to be written: taken over, or made."""
+    """An operator of the checkpoint to be written: copied or new."""
 
     identifier: OperatorIdentifier
     name: str
@@ -54,14 +54,14 @@ class _Vertex:
 
 
 class SavepointWriter:
-    """Writes a checkpoint that jobs can start from (``execution.state-recovery.path``).
+    """Writer of checkpoints from which jobs can start (``execution.state-recovery.path``).
 
     ::
 
         totals = OperatorTransformation.bootstrap_with(rows).key_by(lambda row: row.user).transform(PutTotals())
         SavepointWriter.new_savepoint().with_operator("totals", totals).write("/checkpoints/from-warehouse")
 
-    Operators are named by their uid, or by an :class:`OperatorIdentifier`. Nothing is read or written before :meth:`write`.
+    Identify operators by their uid, or by an :class:`OperatorIdentifier`. Nothing is read or written before :meth:`write`.
     """
 
     def __init__(self, parallelism: int, max_parallelism: int, state_backend: str) -> None:
@@ -77,28 +77,28 @@ class SavepointWriter:
     def new_savepoint(
         max_parallelism: int = _DEFAULT_MAX_PARALLELISM, *, parallelism: int = 1, state_backend: str = "hashmap"
     ) -> SavepointWriter:
-        """Begin with nothing.
+        """Create a writer without operators.
 
         Args:
-            max_parallelism: Number of key groups: what the job has (``set_max_parallelism``; 128 by default for jobs with up to 85
+            max_parallelism: Number of key groups: that of the job (``set_max_parallelism``; 128 by default for jobs with up to 85
                 subtasks).
-            parallelism: Into how many parts state is written; a job of this parallelism has each read by one subtask only.
-            state_backend: Where state is put while it is made: ``hashmap`` (memory) or ``lmdb`` (disk). A job can start from the
-                checkpoint with either.
+            parallelism: Number of subtasks in the checkpoint; in a job of this parallelism one subtask reads each.
+            state_backend: Backend that holds state while it is created: ``hashmap`` (in memory) or ``lmdb`` (on disk). A job can start from
+                the checkpoint with either.
         """
         return SavepointWriter(parallelism, max_parallelism, state_backend)
 
     @staticmethod
     def from_existing_savepoint(path: str, *, parallelism: int = 1, state_backend: str = "hashmap") -> SavepointWriter:
-        """Begin with all that a checkpoint holds, positions of sources included; it is not changed.
+        """Create a writer with all contents of a checkpoint, including positions of sources; the checkpoint is not changed.
 
         Args:
-            path: That of a checkpoint (``.../<job id>/chk-7``), or of a job, for its newest.
-            parallelism: See :meth:`new_savepoint`; for operators that are added.
+            path: Path of a checkpoint (``.../<job id>/chk-7``), or of a job, for its newest one.
+            parallelism: See :meth:`new_savepoint`; for added operators.
             state_backend: See :meth:`new_savepoint`.
 
         Raises:
-            CorruptCheckpointError: There is no checkpoint, or its metadata is torn or altered.
+            CorruptCheckpointError: If there is no checkpoint, or its metadata is incomplete or altered.
         """
         stored = StoredCheckpoint.load(path)
         numbers = [int(vertex["maxParallelism"]) for vertex in stored.facts["vertices"]]
@@ -115,13 +115,13 @@ class SavepointWriter:
             writer._vertices.append(kept)
         return writer
 
-    # What is to be in it
+    # # Contents
 
     def with_operator(self, operator: OperatorIdentifier | str, transformation: StateBootstrapTransformation) -> SavepointWriter:
-        """Add an operator with the state that a transformation makes.
+        """Add an operator with the state of a transformation.
 
         Raises:
-            ProgramError: The checkpoint has this operator already; remove it first.
+            ProgramError: If the checkpoint has this operator already; remove it first.
         """
         require_instance(
             transformation,
@@ -141,13 +141,13 @@ class SavepointWriter:
         return self
 
     def remove_operator(self, operator: OperatorIdentifier | str) -> SavepointWriter:
-        """Leave out an operator: its state, and the positions of a source."""
+        """Remove an operator: its state, and the positions of a source."""
         vertex, found = self._found(operator)
         vertex.operators.remove(found)
         return self
 
     def change_operator_identifier(self, operator: OperatorIdentifier | str, to: OperatorIdentifier | str) -> SavepointWriter:
-        """Give an operator's state to another uid, for a program that has changed it or has given it one at last."""
+        """Assign an operator's state to another uid, for a program that changed the uid or added one."""
         target = OperatorIdentifier.of(to)
         _, found = self._found(operator)
         if self._find(target) is not None:
@@ -156,7 +156,7 @@ class SavepointWriter:
         return self
 
     def change_max_parallelism(self, max_parallelism: int) -> SavepointWriter:
-        """Change the number of key groups of all operators, those added before included: keyed state is read and written anew."""
+        """Change the number of key groups of all operators, including those added before. Keyed state is rewritten."""
         _check_max(max_parallelism)
         self._max_parallelism = max_parallelism
         for vertex in self._vertices:
@@ -186,19 +186,19 @@ class SavepointWriter:
     # Writing
 
     def write(self, path: str) -> str:
-        """Write the checkpoint. It is there as a whole when this returns; if it fails, nothing is.
+        """Write the checkpoint atomically: if it fails, there is none.
 
         Args:
-            path: A directory, path or URI, that is made: ``/checkpoints/from-warehouse``. Its parent may be the checkpoint directory of
-                the jobs, but need not be.
+            path: Directory to be created, a path or URI: ``/checkpoints/from-warehouse``. Its parent may be the checkpoint directory of the
+                jobs, but need not be.
 
         Returns:
-            The path of the checkpoint: what ``execution.state-recovery.path`` takes, as it does ``path``.
+            The path of the checkpoint; ``execution.state-recovery.path`` takes it, and ``path`` too.
 
         Raises:
-            CheckpointStorageError: There is a checkpoint already, or the storage failed.
-            CorruptCheckpointError: A file of the checkpoint that it is made from is missing, torn or altered.
-            UserFunctionError: A function that makes state raised.
+            CheckpointStorageError: If there is a checkpoint already, or the storage failed.
+            CorruptCheckpointError: If a file of the source checkpoint is missing, incomplete or altered.
+            UserFunctionError: If a function that creates state raised.
         """
         if not any(vertex.operators for vertex in self._vertices):
             raise program_error("the checkpoint has no operator", "add one by with_operator()")
@@ -212,7 +212,7 @@ class SavepointWriter:
             checkpoint = self._checkpoint(checkpoint_id, attempt, files)
             store.publish(checkpoint, self._facts(name), snapshot_key(make=True))
         except BaseException:
-            # Another writer of the same path would have announced itself; then it is not for this one to delete anything.
+            # # Another writer of the same path would have registered itself; then this one must not delete anything.
             store.check_fence()
             root.delete(name)
             raise
@@ -272,7 +272,7 @@ def _facts_of(operator: _Operator) -> dict[str, Any]:
 
 
 def _place(path: str) -> tuple[str, str, int]:
-    """Return directory, name and number of a checkpoint that is to lie at a path."""
+    """Return directory, name and number of a checkpoint to be written at a path."""
     require_instance(path, str, "the path of a checkpoint", "give a path or URI, e.g. /checkpoints/from-warehouse")
     clean = path.rstrip("/")
     parent, _, name = clean.rpartition("/")

@@ -25,13 +25,13 @@ JAVA_TIMEOUT_S = 20
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """Result of one check.
 
     Attributes:
-        subject: What was looked at.
+        subject: Subject of the check.
         good: Whether jobs can run with it.
-        text: What was found.
-        remedy: What to do about it; empty when it is good.
+        text: Observation.
+        remedy: Advice; empty if ``good``.
     """
 
     subject: str
@@ -41,7 +41,7 @@ class Finding:
 
 
 def versions() -> list[tuple[str, str]]:
-    """Names and versions of Wiesel and what it stands on; nothing of it is imported."""
+    """Return the names and versions of Wiesel and its dependencies; nothing of it is imported."""
     return [
         ("wiesel", wiesel.__version__),
         ("python", platform.python_version()),
@@ -51,12 +51,12 @@ def versions() -> list[tuple[str, str]]:
 
 
 def examine() -> list[Finding]:
-    """Look at Python, the workers' Python, Spark and Java."""
+    """Check Python, the workers' Python, Spark and Java."""
     return [_python(), _worker_python(), _spark(), _java()]
 
 
 def java_version() -> str:
-    """The version of the Java that Spark will start (``JAVA_HOME``, else the ``PATH``); empty when there is none."""
+    """Return the version of the Java that Spark will start (``JAVA_HOME``, else from the ``PATH``), or an empty string if there is none."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if java is None:
@@ -70,7 +70,7 @@ def java_version() -> str:
 
 
 def java_major(version: str) -> int:
-    """The feature release in a Java version: 17 of ``17.0.9``, 8 of ``1.8.0_392``; 0 when there is none."""
+    """Return the feature release of a Java version: 17 of ``17.0.9``, 8 of ``1.8.0_392``; 0 if there is none."""
     found = re.match(r"(?:1\.)?(\d+)", version)
     return int(found.group(1)) if found else 0
 

@@ -1,4 +1,4 @@
-"""Internal. ``wiesel examples``: the programs and scripts of SQL that come with the package, listed, copied and run."""
+"""Internal. ``wiesel examples``: list, copy and run the programs and SQL scripts in the package."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Example:
     """An example.
 
     Attributes:
-        name: Name in the commands: the path without the ending, such as ``sql/delays``.
-        kind: ``program``, ``SQL`` or ``SQL tests``: scripts whose input is given by the tests beside them.
-        path: The file that is run.
-        about: What it shows, in one line.
+        name: Name in the commands: the path without the suffix, such as ``sql/delays``.
+        kind: ``program``, ``SQL`` or ``SQL tests`` (scripts with input in a test file of the same name).
+        path: The file to run.
+        about: Summary in one line.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Example:
     about: str
 
     def files(self) -> list[Path]:
-        """Return the files of the example: those with its name, whatever their ending."""
+        """Return the files of the example: those with its name and any suffix."""
         return sorted(self.path.parent.glob(f"{self.path.stem}.*"))
 
 
@@ -66,10 +66,10 @@ def _first_line(path: Path) -> str:
 
 
 def find_example(name: str) -> Example:
-    """Return an example by its name, with or without the ending of its file.
+    """Return an example by its name, with or without the suffix of its file.
 
     Raises:
-        click.BadParameter: There is none of that name.
+        click.BadParameter: If there is no example of that name.
     """
     wanted = name.removesuffix(".py").removesuffix(".sql").removesuffix(".yaml")
     for example in find_examples():
@@ -79,10 +79,10 @@ def find_example(name: str) -> Example:
 
 
 def copy_examples(examples: list[Example], directory: Path, *, overwrite: bool) -> list[Path]:
-    """Copy the files of examples below a directory, and return the copies; without ``overwrite`` nothing if one of them exists.
+    """Copy the files of examples below a directory, and return the copies. Without ``overwrite``, copy nothing if one of them exists.
 
     Raises:
-        click.ClickException: A file exists.
+        click.ClickException: If a file exists.
     """
     folder = _folder()
     copies = {directory / file.relative_to(folder): file for example in examples for file in example.files()}
@@ -103,7 +103,7 @@ def examples() -> None:
 @examples.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_examples(as_json: bool) -> None:
-    """Print the names of the examples, and what each shows."""
+    """Print the names and summaries of the examples."""
     found = find_examples()
     if as_json:
         click.echo(json.dumps([{"name": e.name, "kind": e.kind, "path": str(e.path), "about": e.about} for e in found], indent=2))
@@ -118,7 +118,7 @@ def list_examples(as_json: bool) -> None:
 @click.option("-d", "--directory", default=".", show_default=True, type=click.Path(file_okay=False, path_type=Path), help="Where to.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite files that exist.")
 def copy(names: tuple[str, ...], everything: bool, directory: Path, force: bool) -> None:
-    """Copy the files of the examples NAMES, to read and change them."""
+    """Copy the files of the examples NAMES."""
     if bool(names) == everything:
         raise click.UsageError("give the names of examples, or --all")
     for path in copy_examples(find_examples() if everything else [find_example(name) for name in names], directory, overwrite=force):
@@ -132,7 +132,7 @@ def copy(names: tuple[str, ...], everything: bool, directory: Path, force: bool)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def run_example(context: click.Context, parallelism: int | None, dynamic: tuple[str, ...], name: str, arguments: tuple[str, ...]) -> None:
-    """Run the example NAME, with ARGUMENTS if it is a program, as 'wiesel run', 'wiesel sql -f' or 'wiesel sql test' do."""
+    """Run the example NAME, with ARGUMENTS if it is a program, like 'wiesel run', 'wiesel sql -f' or 'wiesel sql test'."""
     example = find_example(name)
     options = [f"-D{each}" for each in dynamic] + ([f"-p{parallelism}"] if parallelism is not None else [])
     if arguments and example.kind != "program":

@@ -15,7 +15,7 @@ _END_OF_TIME = 2**63 - 1
 
 
 def described(job: dict[str, Any]) -> str:
-    """Return what the endpoint of a job has answered, as lines: the job, its tasks and its checkpoints.
+    """Return the description of a job as lines: the job, its tasks and its checkpoints.
 
     Args:
         job: ``/jobs/:jobid`` with ``/jobs/:jobid/checkpoints`` under ``checkpoints``.

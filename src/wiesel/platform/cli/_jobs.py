@@ -1,4 +1,4 @@
-"""Internal. ``wiesel list``, ``cancel``, ``stop``, ``savepoint``, ``checkpoint`` and ``rescale``: running jobs, by their REST endpoints."""
+"""Internal. ``wiesel list``, ``cancel``, ``stop``, ``savepoint``, ``checkpoint`` and ``rescale``: operations on running jobs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 _ANSWER_S = 90.0
 _ASK_EVERY_S = 0.1
 _SHOW_AFTER_S, _SHOW_EVERY_S = 2.0, 5.0
-"""Times at which the progress of an operation is printed first, and repeated."""
+"""Delay of the first progress message of an operation, and interval of the next ones."""
 
 _REPORT_S = 0.3
 """Time for tasks to report their progress."""
@@ -51,11 +51,11 @@ class JobNotReachedError(WieselError):
 
 
 class JobRefusedError(WieselError):
-    """The job has said why it does not do what a command is for."""
+    """Error: the job refused an operation, with the job's reason."""
 
 
 def listed_jobs() -> list[dict[str, Any]]:
-    """Return the jobs that this user runs on this machine: ``job``, ``name``, ``state``, ``since``, ``process`` and ``endpoint``."""
+    """Return the running jobs of this user on this machine: ``job``, ``name``, ``state``, ``since``, ``process`` and ``endpoint``."""
     jobs = []
     for entry in running_jobs(registry_directory()):
         state = _state(entry)
@@ -67,7 +67,7 @@ def listed_jobs() -> list[dict[str, Any]]:
 
 
 def list_jobs(*, as_json: bool = False) -> int:
-    """Print the jobs that run on this machine; return the exit code."""
+    """Print the running jobs of this user on this machine; return the exit code."""
 
     def work() -> None:
         jobs = listed_jobs()
@@ -119,7 +119,7 @@ def cancel(job: str, *, as_json: bool = False) -> int:
 
 
 def cancel_job(job: str) -> str:
-    """Cancel a job, wait until it has ended, and return its id.
+    """Cancel a job, wait for its end, and return its id.
 
     Raises:
         WieselError: If there is no such job, or it does not answer.
@@ -148,7 +148,7 @@ def take_savepoint(job: str, directory: str | None, label: str, *, aligned_timeo
 def stop(
     job: str, directory: str | None, label: str, *, drain: bool, aligned_timeout: str | None = None, as_json: bool = False
 ) -> int:
-    """End a job with a savepoint and print its path; return the exit code when it has ended."""
+    """Stop a job with a savepoint, wait for its end, and print the savepoint's path; return the exit code."""
 
     def work() -> None:
         job_id, path = stop_job(job, directory, label, drain=drain, aligned_timeout=aligned_timeout)
@@ -160,9 +160,9 @@ def stop(
 def stop_job(
     job: str, directory: str | None = None, label: str = "", *, drain: bool = False, aligned_timeout: str | None = None
 ) -> tuple[str, str]:
-    """End a job with a savepoint, wait until it has ended, and return its id and the savepoint's path.
+    """Stop a job with a savepoint, wait for its end, and return its id and the savepoint's path.
 
-    While it waits, what the savepoint waits for is printed on standard error.
+    Print the progress of the savepoint on standard error.
 
     Raises:
         WieselError: If there is no such job, or the savepoint failed.
@@ -174,12 +174,12 @@ def stop_job(
 
 
 def take_checkpoint(job: str, *, as_json: bool = False) -> int:
-    """Take a checkpoint and print its number; return the exit code."""
+    """Take a checkpoint and print its id; return the exit code."""
     return _print_operation(job, "/checkpoints", {}, lambda done: f"checkpoint {done['checkpointId']}", as_json=as_json)
 
 
 def rescale(job: str, parallelism: int, *, as_json: bool = False) -> int:
-    """Let a job go on with another parallelism and print what has become of its operators; return the exit code."""
+    """Change the parallelism of a job and print the new parallelism of its operators; return the exit code."""
     return _print_operation(job, f"/rescaling?parallelism={parallelism}", {}, _rescaled, method="PATCH", as_json=as_json)
 
 
@@ -205,7 +205,7 @@ def _print_operation(
 
 
 def _operate(job: str, method: str, path: str, body: dict[str, Any]) -> tuple[JobEntry, dict[str, Any]]:
-    """Begin an operation of a job, wait for its end, and return the job and the result."""
+    """Start an operation of a job, wait for its end, and return the job and the result."""
     entry = _find(job)
     trigger = _ask(entry, method, path, body)["request-id"]
     began_s, question = time.monotonic(), f"/savepoints/{trigger}"
@@ -215,7 +215,7 @@ def _operate(job: str, method: str, path: str, body: dict[str, Any]) -> tuple[Jo
         if time.monotonic() >= show_s:
             answer = _show_progress(entry, question, began_s)
             if answer["status"]["id"] == "COMPLETED":
-                break  # a job that was stopped does not answer again
+                break  # # A stopped job does not answer again.
             show_s = time.monotonic() + _SHOW_EVERY_S
     operation: dict[str, Any] = answer["operation"]
     if "failure-cause" in operation:
@@ -224,9 +224,9 @@ def _operate(job: str, method: str, path: str, body: dict[str, Any]) -> tuple[Jo
 
 
 def _show_progress(entry: JobEntry, question: str, began_s: float) -> dict[str, Any]:
-    """Print on standard error what an operation waits for, unless it is complete; return the last answer.
+    """Print the progress of an operation on standard error, unless it is complete; return the last answer.
 
-    The first request makes the tasks report their progress, the second reads it.
+    The first request makes the tasks report their progress, the second one reads it.
     """
     answer = _ask(entry, "GET", f"{question}?progress=true")
     if answer["status"]["id"] != "COMPLETED":
@@ -238,7 +238,7 @@ def _show_progress(entry: JobEntry, question: str, began_s: float) -> dict[str, 
 
 
 def _find(job: str) -> JobEntry:
-    """Return the running job of that id, of an id that begins so, or of that name."""
+    """Return the running job with that id, a unique prefix of its id, or its name."""
     running = running_jobs(registry_directory())
     found = [entry for entry in running if entry.job_id.startswith(job)] or [entry for entry in running if entry.name == job]
     if len(found) == 1:
@@ -257,7 +257,7 @@ def _ask(entry: JobEntry, method: str, path: str, body: dict[str, Any] | None = 
         method=method,
         headers={"Authorization": f"Bearer {entry.token}", "Content-Type": "application/json"},
     )
-    # Never by a proxy of the environment: the token is for the job alone.
+    # # Do not use proxies of the environment: the token is for the job alone.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=_ANSWER_S) as reply:

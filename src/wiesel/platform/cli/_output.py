@@ -1,4 +1,4 @@
-"""Internal. Output that commands share: tables, errors, and an output that is not read to its end. Loads no large library."""
+"""Internal. Output shared by commands: tables, errors, and closed pipes. Imports no large library."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["as_table", "told"]
 
 
 def told(work: Callable[[], int | None]) -> int:
-    """Do what a command is for and return its exit code; errors are told on standard error."""
+    """Run a command and return its exit code; print errors on standard error."""
     try:
         return work() or 0
     except BrokenPipeError:
-        # Whoever reads the output has seen enough, as head does.
+        # # The reader of the output has closed the pipe, like head.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except WieselError as error:
@@ -27,6 +27,6 @@ def told(work: Callable[[], int | None]) -> int:
 
 
 def as_table(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return rows of cells, the first of which are the heads, as lines."""
+    """Return rows of cells as lines; the first row has the column names."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

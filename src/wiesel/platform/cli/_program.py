@@ -1,4 +1,4 @@
-"""Internal. Runs a user's program as ``__main__`` inside the command's process."""
+"""Internal. Execution of a user's program as ``__main__`` in the command's process."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ EXIT_OUTPUT_CLOSED = 141
 
 @dataclass(frozen=True)
 class Submission:
-    """A program, its arguments, and the options given beside it.
+    """A program, its arguments, and its options.
 
     Attributes:
         program: The program's file.
-        arguments: What the program finds in ``sys.argv[1:]``.
-        options: Configuration that holds unless the program sets it itself.
+        arguments: Arguments of the program (``sys.argv[1:]``).
+        options: Configuration; options that the program sets take precedence.
         python_files: Absolute paths of further modules, archives and folders.
         full_traceback: Show errors with every frame.
     """
@@ -70,10 +70,10 @@ class Submission:
         py_files: Sequence[str],
         full_traceback: bool,
     ) -> Submission:
-        """Create a submission of the command's parameters; what has an option of its own wins over ``-D``.
+        """Create a submission from the parameters of a command; an option of the command takes precedence over ``-D``.
 
         Raises:
-            click.BadParameter: a dynamic property is not ``key=value``, or a Python file does not exist.
+            click.BadParameter: If a dynamic property is not ``key=value``, or a Python file does not exist.
         """
         options = configuration_of(dynamic, parallelism)
         files = python_files(py_files)
@@ -92,7 +92,7 @@ def configuration_of(dynamic: Sequence[str], parallelism: int | None) -> dict[st
     """Return the options of a command line.
 
     Raises:
-        click.BadParameter: A dynamic property is not ``key=value``, or names a file or variable that there is not.
+        click.BadParameter: If a dynamic property is not ``key=value``, or names a file or variable that does not exist.
     """
     options = dict(_property(text) for text in dynamic)
     if parallelism is not None:
@@ -108,7 +108,7 @@ def _property(text: str) -> tuple[str, str]:
 
 
 def _value(key: str, text: str) -> str:
-    """Return the value of a property, which need not be on the command line, as all users of the machine can read that.
+    """Return the value of a property. Secrets need not be on the command line, which all users of the machine can read.
 
     ``@PATH`` is the content of a file, ``@@...`` a value that begins with ``@``, and ``${env:NAME}`` a variable of the environment.
     """
@@ -149,7 +149,7 @@ def _python_file(name: str) -> str:
 
 
 def run_program(submission: Submission) -> int:
-    """Run a program to its end and return the exit code; a failure is told on standard error."""
+    """Run a program to its end and return the exit code; print a failure on standard error."""
     try:
         _prepare(submission)
         code = _compile(submission.program.resolve())
@@ -172,7 +172,7 @@ def run_program(submission: Submission) -> int:
 
 
 def _output_is_closed(error: BaseException) -> bool:
-    """Return whether a program has ended because nobody reads what it prints, which is no failure; and have the rest of it go nowhere."""
+    """Return whether a program failed because its standard output is closed, which is no failure. Discard the rest of the output."""
     link = next((link for link in error_chain(error) if isinstance(link, OutputClosedError | BrokenPipeError)), None)
     if isinstance(link, OutputClosedError) or (link is not None and _nobody_reads(1)):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -188,7 +188,7 @@ def _nobody_reads(descriptor: int) -> bool:
 
 
 def _tell_of_termination(number: int, frame: object) -> None:
-    """Print a line, and end as without it: the checkpoints of the job stay, as they do whatever ends this process."""
+    """Print a line and end the process. Retained checkpoints of the job stay, as after any end of the process."""
     os.write(2, b"terminated by SIGTERM; jobs that took checkpoints can be started again from the newest one\n")
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGTERM)
@@ -200,7 +200,7 @@ def _tell_of_job(lines: Sequence[str]) -> None:
 
 
 def show_plan(submission: Submission) -> int:
-    """Run a program up to its first ``execute()`` and print the plan; what the program prints goes to standard error."""
+    """Run a program up to its first ``execute()`` and print the plan; redirect the program's output to standard error."""
     try:
         click.echo(_first_job(submission).plan)
     except KeyboardInterrupt:
@@ -212,10 +212,10 @@ def show_plan(submission: Submission) -> int:
 
 
 def first_job(submission: Submission) -> Any:
-    """Run a program up to its first ``execute()`` and return what it has built, a ``StreamGraph``.
+    """Run a program up to its first ``execute()`` and return its ``StreamGraph``.
 
     Raises:
-        ProgramFailed: it failed, or built nothing.
+        ProgramFailed: If it failed, or built no job.
     """
     return _first_job(submission).graph
 
@@ -233,7 +233,7 @@ def _first_job(submission: Submission) -> hooks.PlanReady:
 
 
 class ProgramFailed(Exception):
-    """A program did not get as far as its first ``execute()``; the text is for its user."""
+    """Error: a program did not reach its first ``execute()``. The message is for its user."""
 
 
 @contextlib.contextmanager
@@ -246,7 +246,7 @@ def _plan_only() -> Iterator[None]:
 
 
 def _prepare(submission: Submission) -> None:
-    """Set up the process for the program: names of PyFlink here and in the workers, defaults of the configuration."""
+    """Set up the process for the program: PyFlink's names here and in the workers, and defaults of the configuration."""
     from wiesel.core import config
 
     pyflink_hook.install()
@@ -254,7 +254,7 @@ def _prepare(submission: Submission) -> None:
 
 
 def _start_engine(submission: Submission) -> None:
-    """Have the engine begin with what takes long, while the program is imported."""
+    """Start the slow parts of the engine in the background while the program is imported."""
     from wiesel.core.config import Configuration
     from wiesel.engine.early_start import start_engine_early
 
@@ -264,16 +264,16 @@ def _start_engine(submission: Submission) -> None:
 
 
 def _execute(submission: Submission, code: CodeType) -> None:
-    """Run the program's file as ``__main__``, as ``python program.py arguments`` would.
+    """Run the program's file as ``__main__``, like ``python program.py arguments``.
 
-    The module stays in ``sys.modules`` afterwards: threads of a job that was started asynchronously still need it.
+    The module stays in ``sys.modules``, as threads of an asynchronously started job still need it.
     """
     path = submission.program.resolve()
     module = ModuleType("__main__")
     module.__file__ = str(path)
     module.__dict__["__builtins__"] = __builtins__
     folder = str(path.parent)
-    # A console script's folder comes first in sys.path; python program.py has the program's folder there instead.
+    # # A console script has its own folder first in sys.path; python program.py has the program's folder there.
     if sys.path and sys.path[0] == str(Path(sys.argv[0]).parent):
         sys.path[0] = folder
     else:
@@ -288,5 +288,5 @@ def _execute(submission: Submission, code: CodeType) -> None:
 
 
 def _compile(path: Path) -> CodeType:
-    # Bytes, so that a coding line in the file is honoured; no flags of this module's own.
+    # # Compile bytes, so that a coding line in the file is honoured, without this module's future flags.
     return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)

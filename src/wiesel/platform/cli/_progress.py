@@ -11,7 +11,7 @@ _UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"))
 
 
 def progress_lines(progress: dict[str, Any], waited_s: float) -> list[str]:
-    """Return lines for the progress of an operation that somebody has waited for so long."""
+    """Return the lines that describe the progress of an operation after ``waited_s`` seconds."""
     waiting = progress["waiting"]
     if progress["state"] == "STARTING":
         return [f"waiting for {waited_s:.0f} s: the tasks of the job are starting"]
@@ -19,7 +19,7 @@ def progress_lines(progress: dict[str, Any], waited_s: float) -> list[str]:
         return [f"waiting for {waited_s:.0f} s: all tasks have acknowledged, it is being completed"]
     unaligned = "; its barriers do not wait for records any more" if progress["unaligned"] else ""
     head = f"waiting for {waited_s:.0f} s: {len(waiting)} of {progress['tasks']} tasks have not acknowledged{unaligned}"
-    # Those that wait for others' barriers are not the reason.
+    # # Tasks that wait for the barriers of others are not the cause.
     waiting = sorted(waiting, key=lambda task: (-task["busy"], -task["in-flight-bytes"]))
     more = [f"  and {len(waiting) - _NAMED} more"] if len(waiting) > _NAMED else []
     return [head, *(f"  {task['task']}: {_why(task)}" for task in waiting[:_NAMED]), *more]

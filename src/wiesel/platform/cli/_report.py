@@ -1,4 +1,4 @@
-"""Internal. Describes an error to the user: their line first, what happened, what to do; frames of Wiesel and the JVM are left out."""
+"""Internal. Error reports for users: their line first, then error and advice. Frames of Wiesel and the JVM are left out."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _FRAME = re.compile(r'^  File "(.+)", line (\d+), in (.+)$')
 _LAUNCHER = str(Path("platform", "cli", "_program.py"))
 _EXPLAINED = (AttributeError, FileNotFoundError, LookupError, TypeError, ValueError)
-"""Errors of Python for which those of Wiesel that they lead to say all in other words."""
+"""Errors of Python that a ``WieselError`` caused by them describes completely."""
 _FOLDED = "(frames inside libraries and the JVM are folded away; --traceback shows them)"
 
 
 def describe(error: BaseException, program: Path, *, full: bool = False) -> str:
     """Return the description of an error that ended a program.
 
-    The error of the chain that names an operator, or gives advice, comes first. What it does not say itself of the errors that it was
-    raised for follows, then those that were raised for it.
+    The error of the chain that names an operator or has advice comes first. Then follow its causes, unless it repeats them, and then the
+    errors that it caused.
 
     Args:
-        error: What the program raised.
-        program: The program's file; it counts as the user's wherever it is.
+        error: Error raised by the program.
+        program: The program's file; its frames count as the user's at any path.
         full: Append Python's whole traceback.
 
     Returns:
-        Text of several lines, with no newline at its end.
+        Text of several lines without a newline at its end.
     """
     chain = error_chain(error)
     main = _most_telling(chain)
@@ -56,12 +56,12 @@ def describe(error: BaseException, program: Path, *, full: bool = False) -> str:
 
 
 def _located(error: BaseException) -> bool:
-    """Return whether an error was raised in a task, and names the operator."""
+    """Return whether an error was raised in a task and names the operator."""
     return isinstance(error, WieselError) and "where" in error.details
 
 
 def _most_telling(chain: list[BaseException]) -> BaseException:
-    """Return the error that tells most: one that names an operator, else the innermost with advice, else the root."""
+    """Return the main error of a chain: one that names an operator, else the innermost one with advice, else the root."""
     located = next(filter(_located, reversed(chain)), None)
     if located is not None:
         return located
@@ -70,14 +70,14 @@ def _most_telling(chain: list[BaseException]) -> BaseException:
         return chain[-1]
     main = advising[-1]
     for outer in reversed(advising[:-1]):
-        # One that repeats it and adds something, such as the key of an option.
+        # # Prefer an error that repeats it and adds context, such as the key of an option.
         if not isinstance(outer, JobExecutionError) and _message(main) in _message(outer):
             main = outer
     return main
 
 
 def fold_jvm(text: str) -> str:
-    """Cut the stack frames of the JVM out of a message, keeping what each exception says."""
+    """Remove the stack frames of the JVM from a message, and keep the messages of exceptions."""
     kept: list[str] = []
     for line in text.splitlines():
         stripped = line.strip()
@@ -99,7 +99,7 @@ def error_chain(error: BaseException) -> list[BaseException]:
 
 
 def _places(main: BaseException, raised_for: list[BaseException], program: Path) -> list[str]:
-    """Return the user's lines that an error came through: those that a task has reported, else those of the traceback."""
+    """Return the user's lines in the stack of an error: those reported by a task, else those of the traceback."""
     if isinstance(main, WieselError):
         reported = _reported_frames(str(main.details.get("user_traceback") or ""))
         if reported:
@@ -110,7 +110,7 @@ def _places(main: BaseException, raised_for: list[BaseException], program: Path)
 
 
 def _reported_frames(text: str) -> list[traceback.FrameSummary]:
-    """Return the frames that a traceback shows, the innermost first, without those of libraries if there are others."""
+    """Return the frames in a traceback's text, the innermost first, without those of libraries if there are others."""
     frames: list[traceback.FrameSummary] = []
     for line in text.splitlines():
         found = _FRAME.match(line)
@@ -128,7 +128,7 @@ def _user_frames(error: BaseException, program: Path) -> list[traceback.FrameSum
 
 
 def _folds(error: BaseException, program: Path) -> bool:
-    """Return whether an error came through frames that are not shown; the frames that started the program do not count."""
+    """Return whether the stack has frames that are not shown; the frames that started the program do not count."""
     frames = traceback.extract_tb(error.__traceback__)
     return any(not _is_users(frame.filename, program) and not frame.filename.endswith(_LAUNCHER) for frame in frames)
 
@@ -156,7 +156,7 @@ def _frame_lines(frames: list[traceback.FrameSummary]) -> list[str]:
 
 
 def _shown(filename: str) -> str:
-    """Return a path that is as short as it can be and can still be opened from the working directory."""
+    """Return the shortest path of a file that can be opened from the working directory."""
     try:
         return str(Path(filename).relative_to(Path.cwd()))
     except ValueError:
@@ -164,20 +164,20 @@ def _shown(filename: str) -> str:
 
 
 def _message(error: BaseException) -> str:
-    """Return what an error says without its traceback and advice."""
+    """Return an error's message without its traceback and advice."""
     text = fold_jvm(error.message if isinstance(error, WieselError) else str(error))
     return text.replace(f"{Path.cwd()}/", "")
 
 
 def _says(lines: list[str], error: BaseException) -> bool:
-    """Return whether what an error says has been said."""
+    """Return whether ``lines`` already contain an error's message."""
     text = " ".join(_message(error).split())
     shown = " ".join(" ".join(lines).split())
     return text in shown and (bool(text) or type(error).__name__ in shown)
 
 
 def _title(error: BaseException, already: str = "") -> list[str]:
-    """Return what kind of error it is, what it says and advises; without what was said already, which wrapping errors like to repeat."""
+    """Return class, message and advice of an error, without the text in ``already``, which wrapping errors often repeat."""
     if isinstance(error, SyntaxError):
         lines = [line.rstrip() for line in traceback.format_exception_only(type(error), error)]
         return [f"{_shown(error.filename)}:{error.lineno}", *lines[1:]] if error.filename is not None else lines
@@ -188,7 +188,7 @@ def _title(error: BaseException, already: str = "") -> list[str]:
     if already and already in text:
         text = text.replace(f": {already}", "").replace(already, "").strip().rstrip(":").rstrip()
         hint = None
-    # A function's error begins with the type of what the function raised.
+    # # A user function's error begins with the type of the function's exception.
     lines = (text if type(error) is UserFunctionError else f"{type(error).__name__}: {text}".removesuffix(": ")).splitlines()
     location = str(error.details.get("location") or "") if isinstance(error, WieselError) and error.details.get("user_traceback") else ""
     if location:
@@ -199,9 +199,9 @@ def _title(error: BaseException, already: str = "") -> list[str]:
 
 
 def _name_hint(error: BaseException) -> list[str]:
-    """Return which name was probably meant where a program uses one that is not there.
+    """Return a suggestion for an unknown name in a program.
 
-    One that PyFlink has and Wiesel lacks fails as an import from ``wiesel...``; say that this is what happened.
+    A name that PyFlink has and Wiesel lacks fails as an import from ``wiesel...``; explain this in the hint.
     """
     if isinstance(error, AttributeError) and error.name is not None:
         kind = error.obj if isinstance(error.obj, type) else type(error.obj)

@@ -1,4 +1,4 @@
-"""Internal. ``wiesel savepoint``: inspects and manages savepoints without a running job."""
+"""Internal. ``wiesel savepoint``: inspection and management of savepoints without a running job."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def list_below(directory: str, *, as_json: bool = False) -> int:
 
 
 def dispose(path: str, *, force: bool, as_json: bool = False) -> int:
-    """Delete a savepoint, or a checkpoint that a job has left; return the exit code."""
+    """Delete a savepoint or a retained checkpoint; return the exit code."""
 
     def work() -> None:
         if is_savepoint(path):
@@ -92,7 +92,7 @@ def _delete_checkpoint(path: str, *, force: bool) -> None:
 
 
 def _check_ended(checkpoint: Retained, *, force: bool) -> None:
-    """Raise if the job that wrote a checkpoint runs, or may run without that being known here."""
+    """Raise an error if the job that wrote a checkpoint runs, or if that is unknown."""
     job_id = checkpoint.name
     if any(entry.job_id == job_id for entry in running_jobs(registry_directory())):
         raise CheckpointError(f"the job {job_id} runs and needs its checkpoints", hint="it deletes them itself; cancel or stop it first")
@@ -107,7 +107,7 @@ def _check_ended(checkpoint: Retained, *, force: bool) -> None:
 
 
 def repair(path: str, output: str, trust: SnapshotTrust) -> int:
-    """Revert what the file sinks of a job have committed to a folder after a checkpoint; return the exit code."""
+    """Revert the commits of a job's file sinks to a folder after a checkpoint; return the exit code."""
 
     def work() -> None:
         found = find_snapshot(path.rstrip("/"), verify=False, key=trust.key(path))
@@ -132,7 +132,7 @@ def repair(path: str, output: str, trust: SnapshotTrust) -> int:
 
 
 def _ends(master: MasterProcess) -> bool:
-    """Return whether the process of a job has ended; one whose job was just cancelled needs a moment for it."""
+    """Return whether the process of a job has ended; a job that was just cancelled gets a moment for it."""
     deadline_s = time.monotonic() + _PROCESS_ENDS_S
     while not master.has_ended:
         if not master.is_here or time.monotonic() > deadline_s:
@@ -142,7 +142,7 @@ def _ends(master: MasterProcess) -> bool:
 
 
 def check(submission: Submission, path: str, *, allow_dropped: bool, as_json: bool = False) -> int:
-    """Print how the program would restore the states of a savepoint; return 0 if it would start."""
+    """Print the restore result of each state of a savepoint; return 0 if the job would start."""
 
     def work() -> int:
         found = check_savepoint(first_job(submission), path)
@@ -169,7 +169,7 @@ def check(submission: Submission, path: str, *, allow_dropped: bool, as_json: bo
 
 def _print(found: SavepointCheck) -> None:
     click.echo(f"savepoint {found.path}")
-    # The reason comes last: it may be long, and would move what is behind it out of sight.
+    # # The reason is the last column, as it may be long and would move columns behind it out of sight.
     rows: list[tuple[str, ...]] = [("operator", "state", "is", "where", "why")]
     rows += [(v.operator, v.state, v.verdict, v.location or "-", v.reason or "-") for v in found.verdicts]
     for line in as_table(rows):

@@ -1,4 +1,4 @@
-"""Internal. ``wiesel shell``: a Python prompt with environments, as PyFlink's ``pyflink.shell``."""
+"""Internal. ``wiesel shell``: a Python prompt with environments, like PyFlink's ``pyflink.shell``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MODULES = ("wiesel.common", "wiesel.datastream", "wiesel.table", "wiesel.table.
 
 
 def run_shell(options: Mapping[str, str], python_files: Sequence[str] = ()) -> int:
-    """Take statements of Python until the user leaves; return the exit code.
+    """Run Python statements until the user leaves; return the exit code.
 
     Args:
         options: Configuration of the environments.
@@ -32,7 +32,7 @@ def run_shell(options: Mapping[str, str], python_files: Sequence[str] = ()) -> i
     sys.path[:0] = ["", *python_files]
     main = ModuleType("__main__")
     main.__dict__.update(_names())
-    # What is defined at the prompt belongs to __main__, from where it is shipped to the workers by value.
+    # # Definitions at the prompt belong to __main__, from which they are pickled by value for the workers.
     sys.modules["__main__"] = main
     if importlib.util.find_spec("IPython") is not None:
         _ipython(main)
@@ -83,7 +83,7 @@ def _ipython(main: ModuleType) -> None:
 
 
 def _load_line_editing(names: dict[str, Any]) -> None:
-    """Complete names with Tab and let the arrow keys recall lines, where Python has readline."""
+    """Set up completion with Tab and recall with the arrow keys, if Python has readline."""
     try:
         import readline
         import rlcompleter

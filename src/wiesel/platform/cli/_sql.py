@@ -1,4 +1,4 @@
-"""Internal. ``wiesel sql``: runs scripts of SQL, and tells what is wrong in them."""
+"""Internal. ``wiesel sql``: execution of SQL scripts, and reports of errors in them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXIT_INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class SqlSources:
-    """The statements to run: first the files, then the strings. ``-`` is the standard input."""
+    """Statements to run: first those of the files, then those of the strings. ``-`` is the standard input."""
 
     files: tuple[str, ...] = ()
     strings: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ def _write(line: str) -> None:
 
 
 def converse(options: dict[str, str], init: Sequence[str], history: str | None, *, batch: bool, explain_only: bool) -> int:
-    """Take statements from the terminal until the user leaves; returns 0, or 1 if a script of ``init`` fails."""
+    """Run statements from the terminal until the user leaves; return 0, or 1 if a script of ``init`` fails."""
     from wiesel.platform.sql_client.client import HISTORY, SqlClient
 
     try:
@@ -68,7 +68,7 @@ def converse(options: dict[str, str], init: Sequence[str], history: str | None, 
 
 
 def run_init(session: SqlSession, paths: Sequence[str]) -> None:
-    """Run the scripts that set a session up.
+    """Run the initialization scripts of a session.
 
     Raises:
         WieselError: If one fails, or has a query or an insert.
@@ -81,7 +81,7 @@ def run_init(session: SqlSession, paths: Sequence[str]) -> None:
 
 
 def run(sources: SqlSources, options: dict[str, str], init: Sequence[str] = (), *, batch: bool, explain_only: bool) -> int:
-    """Run scripts in one session; return 0, or 1 at the first statement that fails, or 130 if the user interrupted."""
+    """Run scripts in one session. Return 0, 1 after the first statement that fails, or 130 if the user interrupted."""
     try:
         session = new_session(options, batch=batch, explain_only=explain_only)
         run_init(session, init)

@@ -1,4 +1,4 @@
-"""Internal. ``wiesel sql check``: tells what is wrong in scripts, and lays them out."""
+"""Internal. ``wiesel sql check``: validation and formatting of scripts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["check", "lay_out", "problems_of"]
 
 
 def check(paths: Sequence[str], init: Sequence[str], *, names: bool, batch: bool = False, as_json: bool = False) -> int:
-    """Read the scripts and print each statement's error; return 1 if there is any.
+    """Print the errors of the statements of scripts; return 1 if there is any.
 
     Args:
         paths: The scripts, ``-`` for the standard input.
-        init: Scripts that make tables which the others use.
-        names: Look names and types up as well.
-        batch: They are to run in batch mode.
-        as_json: Print JSON: by script the number of statements and the problems.
+        init: Scripts that create tables for the others.
+        names: Resolve names and types as well.
+        batch: Validate for batch mode.
+        as_json: Print JSON: by script, the number of statements and the problems.
     """
     failed, found = False, []
     before = [Path(path).read_text(encoding="utf-8") for path in init]
@@ -52,16 +52,16 @@ def check(paths: Sequence[str], init: Sequence[str], *, names: bool, batch: bool
 
 
 def problems_of(text: str, before: Sequence[str] = (), *, names: bool = True, batch: bool = False) -> tuple[int, list[WieselError]]:
-    """Return how many statements a script has, and an error for each that is wrong, by their places.
+    """Return the number of statements of a script and its errors, ordered by position.
 
     Args:
         text: The script.
-        before: Scripts that come before it in the same session.
-        names: Look names and types up as well.
-        batch: They are to run in batch mode.
+        before: Scripts that run before it in the same session.
+        names: Resolve names and types as well.
+        batch: Validate for batch mode.
 
     Raises:
-        WieselError: If a script of ``before`` is wrong.
+        WieselError: If a script of ``before`` has an error.
     """
     if not names:
         statements, errors = check_script(text)
@@ -77,7 +77,7 @@ def problems_of(text: str, before: Sequence[str] = (), *, names: bool = True, ba
 
 
 class _Session:
-    """Does what statements say to names, and nothing to data: no job runs, and catalogs are made in memory only."""
+    """Session that applies statements to the catalogs only: no job runs, and catalogs are in memory."""
 
     def __init__(self, batch: bool) -> None:
         settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
@@ -85,7 +85,7 @@ class _Session:
         self._in_set = False
 
     def options(self) -> dict[str, str]:
-        """Return what the next script is read by."""
+        """Return the parser's options for the next script."""
         return self._t_env._script_options()
 
     def problems(self, text: str, statements: Sequence[s.Statement]) -> list[WieselError]:
@@ -115,7 +115,7 @@ class _Session:
         elif isinstance(statement, s.Query | s.Insert | s.StatementSet | s.CompilePlan):
             self._t_env._check_statement(text, statement)
         elif isinstance(statement, s.ExecutePlan):
-            pass  # the file may not be written yet
+            pass  # # The file may not be written yet.
         elif isinstance(statement, s.CreateTable):
             define_table(self._t_env, text, statement)
         elif isinstance(statement, s.CreateCatalog) and statement.options.get("type") in ("sqlite", "spark"):
@@ -126,7 +126,7 @@ class _Session:
 
 
 def _stand_in(options: Mapping[str, str]) -> MemoryCatalog:
-    """Return a catalog in memory with what that of a file has; empty if the file is not there, or it is none of a file."""
+    """Return an in-memory copy of a file catalog; empty if the file does not exist or is no catalog."""
     stand_in = MemoryCatalog(options.get("default-database", "default"), options)
     path = options.get("path")
     if options["type"] == "sqlite" and (not path or Path(path).is_file()):
@@ -138,9 +138,9 @@ def _stand_in(options: Mapping[str, str]) -> MemoryCatalog:
 
 
 def lay_out(paths: Sequence[str], *, diff: bool) -> int:
-    """Write the scripts in the one layout; with ``diff`` show what would change in place of that, and return 1 if anything would.
+    """Format the scripts. With ``diff``, print the changes without writing, and return 1 if there are any.
 
-    The standard input (``-``) goes to the standard output. A script that cannot be read is left as it is; that returns 1 too.
+    The standard input (``-``) is written to the standard output. A script with syntax errors is left unchanged, and 1 is returned.
     """
     failed = False
     for path in paths:

@@ -14,12 +14,12 @@ _PYTHON_FILES = "python.files"
 
 
 def find_modules(scripts: Iterable[str], options: Mapping[str, str] | None = None) -> None:
-    """Have modules imported that lie beside the scripts, and those of ``python.files``, as ``wiesel run`` finds those of programs.
+    """Add the folders of the scripts and ``python.files`` to the import path, like ``wiesel run`` for programs.
 
-    As there, they may use PyFlink's names.
+    Modules may import PyFlink's names, as there.
 
     Args:
-        scripts: Paths of scripts; without any, and for the standard input, the working directory counts.
+        scripts: Paths of scripts; for the standard input, or without scripts, the working directory is added.
         options: The options of the command line.
     """
     pyflink_hook.install()

@@ -1,4 +1,4 @@
-"""Internal. ``wiesel sql test``: runs files of tests."""
+"""Internal. ``wiesel sql test``: execution of test files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["run_tests"]
 
 
 def run_tests(paths: Sequence[str], only: str | None) -> int:
-    """Run the tests of files and print how each went; return 1 if one failed, a file cannot be read, or there was nothing to run."""
+    """Run the tests of files and print their results; return 1 if one failed, a file cannot be read, or there are no tests."""
     passed = failed = 0
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""Internal. ``wiesel state``: what retained checkpoints hold, as text."""
+"""Internal. ``wiesel state``: contents of retained checkpoints as text."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _HEADS = ("uid", "operator", "id", "parallelism", "bytes", "states")
 
 @dataclass(frozen=True)
 class SnapshotTrust:
-    """Whose snapshots may be unpickled: those of anybody, or those signed with the key of a file, or of this user's jobs."""
+    """Trust in snapshots to be unpickled: any snapshot, or those signed with the key of a file, or with that of this user's jobs."""
 
     trust: bool
     key_file: str | None
 
     def key(self, path: str) -> bytes | None:
-        """Return the key by which a snapshot must be signed, None if it is trusted as it is.
+        """Return the key with which a snapshot must be signed, or None if it is trusted without a signature.
 
         Raises:
-            UntrustedSnapshotError: It is not to be trusted as it is, and there is no key.
+            UntrustedSnapshotError: If it is not trusted and there is no key.
         """
         if self.trust:
             return None
@@ -105,7 +105,7 @@ def _show(path: str, *, as_json: bool) -> None:
 
 def _read(path: str, wanted: Wanted, trust: SnapshotTrust) -> None:
     reader = SavepointReader.read(path, show_expired=wanted.expired, key=trust.key(path))
-    # State may hold objects of classes that lie beside the program.
+    # # State may hold objects of classes from modules in the program's folder.
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     rows = _rows(reader, _operator(wanted), wanted)

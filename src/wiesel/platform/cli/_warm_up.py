@@ -1,4 +1,4 @@
-"""Internal. ``wiesel warm-up``: the archive of Java classes from which jobs start sooner."""
+"""Internal. ``wiesel warm-up``: creation of an archive of Java classes for a faster start of jobs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from wiesel.engine.spark.driver_jvm import find_java
 
 __all__ = ["warm_up", "warm_up_in_background"]
 
-# A job that runs meanwhile has the processor first.
+# # Leave the processor to a job that runs meanwhile.
 _COMMAND = "import os; os.nice(19); from wiesel.platform.cli._warm_up import warm_up; raise SystemExit(warm_up())"
 _NOTE = "note: this is the first job of this installation; later ones start faster, once a background process has prepared Java's classes"
 
 
 def warm_up(*, as_json: bool = False) -> int:
-    """Create the archive unless there is one; return the exit code."""
+    """Create the archive if it does not exist; return the exit code."""
     try:
         java = find_java(Configuration())
         found = find_archive(java)
@@ -39,9 +39,9 @@ def warm_up(*, as_json: bool = False) -> int:
 
 
 def warm_up_in_background(config: Configuration) -> None:
-    """Have a background process make the archive, if jobs run on Spark and this is the first one of the installation.
+    """Create the archive in a background process if jobs run on Spark and this is the installation's first one.
 
-    Returns at once and raises nothing: jobs run without the archive. The process outlives this one and its terminal.
+    Return at once and raise nothing, as jobs run without the archive too. The process outlives this one and its terminal.
     """
     if config.get(opt.ENGINE) != "spark" or not config.get(opt.WARM_UP) or os.environ.get("WIESEL_WARM_UP") == "off":
         return
@@ -61,5 +61,5 @@ def warm_up_in_background(config: Configuration) -> None:
     except (ResourceError, OSError):
         return
     click.echo(_NOTE, err=True)
-    # Its exit code is collected, so that it is no zombie beside a job that runs for months.
+    # # Collect the exit code, so that no zombie process remains beside a job that runs for months.
     threading.Thread(target=child.wait, name="wiesel-warm-up", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Internal. Runs scripts of SQL, statement by statement, and shows what they return."""
+"""Internal. Execution of SQL scripts, statement by statement, and output of their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLANNED = (s.Query, s.Insert, s.StatementSet, s.CompilePlan, s.ExecutePlan)
 
 
 def placed(text: str, statement: s.Statement, error: WieselError) -> WieselError:
-    """Return the error with the place of the statement where it has none of its own."""
+    """Return the error with the statement's position if it has no position of its own."""
     if isinstance(error, JobExecutionError):
         return _of_line(error, _line_of(text, statement))
     if "line" in error.details or not isinstance(error, ProgramError | ConfigurationError | ConnectorError):
@@ -47,12 +47,12 @@ def _of_line(error: JobExecutionError, line: int) -> JobExecutionError:
 
 
 class SqlSession:
-    """A session: statements in order, in one environment.
+    """Session that runs statements in order in one environment.
 
     Args:
-        t_env: Where they run.
+        t_env: The environment.
         write: Writes a line.
-        explain_only: Show the plans of queries and inserts in place of running them.
+        explain_only: Print the plans of queries and inserts without running them.
     """
 
     def __init__(self, t_env: TableEnvironment, write: Callable[[str], None], *, explain_only: bool = False) -> None:
@@ -63,7 +63,7 @@ class SqlSession:
         self._jobs: list[TableResult] = []
         self._lines: dict[TableResult, int] = {}
         self._line = 0
-        """Jobs of the running statement; those in the background are retained to report their outcome."""
+        """Jobs of the running statement; background jobs are retained to report their outcome."""
         self.show_query: Callable[[TableResult], None] = self.write_lines
 
     @property
@@ -73,10 +73,10 @@ class SqlSession:
         return sum(client is not None and not client.get_job_execution_result().done() for client in clients)
 
     def run(self, text: str) -> None:
-        """Run the statements of a script. All of it is read before the first one runs.
+        """Run the statements of a script. The whole script is parsed first.
 
         Raises:
-            WieselError: Of the first statement that fails; those behind it do not run.
+            WieselError: If a statement fails; the statements behind it do not run.
         """
         for statement in parse_script(text, self.t_env._script_options()):
             self._line = _line_of(text, statement)
@@ -86,10 +86,10 @@ class SqlSession:
                 raise placed(text, statement, error) from error
 
     def run_init(self, text: str) -> None:
-        """Run the statements of a script that sets the session up, without showing that they succeed.
+        """Run the statements of an initialization script, without output for those that succeed.
 
         Raises:
-            WieselError: Of the first statement that fails, or is a query or an insert.
+            WieselError: If a statement fails, or is a query or an insert.
         """
         for statement in parse_script(text, self.t_env._script_options()):
             try:
@@ -109,7 +109,7 @@ class SqlSession:
         if self._set is not None:
             raise ProgramError("BEGIN STATEMENT SET has no END", hint="write END; behind the inserts")
         while self._jobs:
-            # It stays among them until it has ended: whoever is interrupted here cancels it.
+            # # Keep the job in the set until it has ended, so that an interrupt cancels it.
             try:
                 self._jobs[0].wait()
             except JobExecutionError as error:
@@ -117,7 +117,7 @@ class SqlSession:
             del self._jobs[0]
 
     def cancel(self) -> int:
-        """Cancel the jobs that still run, wait until they have ended, and return how many they were."""
+        """Cancel the running jobs, wait for their end, and return their number."""
         running = self.running_jobs
         while self._jobs:
             self._jobs.pop().cancel()
@@ -187,7 +187,7 @@ class SqlSession:
             self.write_lines(result)
 
     def write_lines(self, result: TableResult) -> None:
-        """Write the rows of a result as they come; its job ends with whatever ends this."""
+        """Write the rows of a result as they arrive; cancel its job when writing ends."""
         try:
             for line in result.lines():
                 self._write(line)

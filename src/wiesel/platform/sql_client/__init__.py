@@ -1,1 +1,1 @@
-"""Internal. The interactive client of SQL: what ``wiesel sql`` starts in a terminal."""
+"""Internal. The interactive SQL client, which ``wiesel sql`` starts in a terminal."""

@@ -1,4 +1,4 @@
-"""Internal. The loop of the client: a statement is typed, run and shown, and so on until QUIT."""
+"""Internal. Main loop of the client: read, run and print statements until QUIT."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _NARROWEST = 60
 
 
 def help_lines(width: int) -> Iterator[str]:
-    """Yield the lines of HELP for a terminal of so many columns, wrapped at words."""
+    """Yield the lines of HELP, wrapped at words for a terminal of ``width`` columns."""
     width = max(width, _NARROWEST)
     yield from textwrap.wrap(_HELP, width)
     yield ""
@@ -64,12 +64,12 @@ def help_lines(width: int) -> Iterator[str]:
 
 
 class SqlClient:
-    """The client in a terminal.
+    """The interactive client in a terminal.
 
     Args:
         session: Runs the statements.
         write: Writes a line.
-        history: The file of what was typed.
+        history: File of the input history.
     """
 
     def __init__(self, session: SqlSession, write: Callable[[str], None], history: Path = HISTORY) -> None:
@@ -87,7 +87,7 @@ class SqlClient:
         )
 
     def run(self) -> int:
-        """Take statements until the user leaves; returns 0."""
+        """Run statements until the user leaves; return 0."""
         hooks.tell_of_jobs(lambda lines: None)  # lines of theirs would go into the shown results
         self._write("Wiesel SQL. Type HELP; for help, QUIT; to exit.")
         while True:

@@ -1,4 +1,4 @@
-"""Internal. Completion at the cursor: keywords, functions, options, and names from the catalogs."""
+"""Internal. Completion of keywords, functions, options and catalog names at the cursor."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ class Suggestion:
 
 
 class SqlCompleter(Completer):
-    """Offers what may stand at the cursor.
+    """Completer of SQL for the prompt.
 
     Args:
-        catalogs: Where names are looked up.
+        catalogs: Catalogs for looking up names.
     """
 
     def __init__(self, catalogs: CatalogManager) -> None:
         self._catalogs = catalogs
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-        """Yield what may stand at the cursor."""
+        """Yield the completions at the cursor."""
         for found in suggestions(self._catalogs, document.text_before_cursor, document.text_after_cursor):
             yield Completion(found.text, start_position=-found.typed, display_meta=found.kind)
 
 
 def suggestions(catalogs: CatalogManager, before: str, after: str = "") -> list[Suggestion]:
-    """Return what may stand between two strings, the likeliest first."""
+    """Return the possible words between ``before`` and ``after``, the most likely first."""
     option = _OPTION.search(before)
     if option is not None:
         keys = [each.key for each in declared_options() if each.key.startswith(option[1])]
@@ -63,7 +63,7 @@ def suggestions(catalogs: CatalogManager, before: str, after: str = "") -> list[
     prefix = typed[0] if typed is not None else ""
     tokens = readable_tokens(before[: len(before) - len(prefix)])
     if before[: len(before) - len(prefix)].strip() and not tokens:
-        return []  # inside of a text or comment
+        return []  # # Inside of a string or comment.
     tokens = _statement_tokens(tokens)
     parts = [part.strip("`") for part in prefix.split(".")]
     statement = [*tokens, *_until_end(readable_tokens(after))]
@@ -111,7 +111,7 @@ def _single(catalogs: CatalogManager, tokens: list[Token], statement: list[Token
     relations = _relations(statement)
     yield from _all("word", _phrase_ends(tokens))
     if first in ("SELECT", "WITH", "EXPLAIN", "INSERT") and not relations:
-        # FROM is not written yet: the columns of all tables of the database.
+        # # FROM is not written yet: offer the columns of all tables of the database.
         for name in catalogs.names(*catalogs.current):
             yield from _columns(catalogs, (name,))
     for path in relations.values():
@@ -124,7 +124,7 @@ def _single(catalogs: CatalogManager, tokens: list[Token], statement: list[Token
 
 
 def _phrase_ends(tokens: list[Token]) -> Iterator[str]:
-    """Yield what completes keywords of several words whose first ones are the last tokens, such as BY behind GROUP."""
+    """Yield the remaining words of multi-word keywords that the last tokens begin, such as BY behind GROUP."""
     written = [token.text.upper() for token in tokens]
     starting = [phrase for phrase in (*words.STATEMENTS, *(f"SHOW {each}" for each in words.BEHIND_SHOW)) if " " in phrase]
     for phrase in (*starting, *words.CLAUSES):
@@ -143,7 +143,7 @@ def _name(name: str) -> str:
 
 
 def _in_from(tokens: list[Token]) -> bool:
-    """Return whether the clause of the last token is FROM."""
+    """Return whether the last token is in a FROM clause."""
     for token in reversed(tokens):
         word = token.text.upper()
         if word in ("SELECT", "WHERE", "BY", "ON", "WITH", "(", "HAVING"):

@@ -1,4 +1,4 @@
-"""Internal. Takes the rows of a result from its job while a view shows them."""
+"""Internal. Collection of a result's rows while a view shows them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _END_S = 30.0
 
 
 class LiveResult:
-    """A result whose rows a thread of its own takes in.
+    """Result whose rows are fetched by a thread.
 
     Attributes:
-        taken: How many changes have come.
-        is_over: Whether no more will come.
-        had_ended: Whether that was so when it was closed.
-        error: Why the job failed, if it did.
+        taken: Number of received changes.
+        is_over: Whether all rows were received.
+        had_ended: Whether all rows were received before it was closed.
+        error: The job's error, or None.
 
     Args:
         result: The result.
-        rows: Takes the rows in.
+        rows: Container of the rows.
     """
 
     def __init__(self, result: TableResult, rows: ResultRows) -> None:
@@ -53,12 +53,12 @@ class LiveResult:
             self.is_over = True
 
     def page(self, start: int, count: int) -> tuple[int, Sequence[tuple[str, ...]]]:
-        """Return how many rows there are, and some of them."""
+        """Return the number of rows, and the rows of a page."""
         with self._lock:
             return len(self._rows), self._rows.page(start, count)
 
     def close(self) -> None:
-        """Cancel the job if it still runs."""
+        """Cancel the job if it runs."""
         self._left = True
         self.had_ended = self.is_over
         if not self.is_over:

@@ -1,4 +1,4 @@
-"""Internal. The rows of a result as they are shown while they come: as the table that changes come to, or as the last changes."""
+"""Internal. Rows of a growing result for display: the current table, or the last changes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ class ResultRows(Protocol):
     """The rows displayed by a view."""
 
     def add(self, kind: str, row: Row) -> None:
-        """Take a change in."""
+        """Add a change."""
 
     def page(self, start: int, count: int) -> Sequence[Row]:
         """Return some rows."""
 
     def __len__(self) -> int:
-        """Return how many rows there are to show."""
+        """Return the number of rows to show."""
 
 
 class ChangeRows:
-    """The last changes, with their kinds.
+    """The last changes with their kinds.
 
     Args:
-        most: How many are kept.
+        most: Maximum number of changes.
     """
 
     def __init__(self, most: int) -> None:
         self._rows: deque[Row] = deque(maxlen=most)
 
     def add(self, kind: str, row: Row) -> None:
-        """Take a change in."""
+        """Add a change."""
         self._rows.append((kind, *row))
 
     def page(self, start: int, count: int) -> Sequence[Row]:
@@ -47,10 +47,10 @@ class ChangeRows:
 
 
 class TableRows:
-    """The table that changes come to. As in Flink's client a changed row stands at the end.
+    """The table that results from the changes. As in Flink's client, a changed row moves to the end.
 
     Args:
-        most: How many rows are kept; the oldest are forgotten.
+        most: Maximum number of rows; the oldest ones are removed.
     """
 
     def __init__(self, most: int) -> None:
@@ -61,7 +61,7 @@ class TableRows:
         self._order: list[int] | None = None
 
     def add(self, kind: str, row: Row) -> None:
-        """Take a change in."""
+        """Add a change."""
         self._order = None
         if kind in ("+I", "+U"):
             self._append(row)
@@ -80,7 +80,7 @@ class TableRows:
     def _take_back(self, row: Row) -> None:
         places = self._places.get(row)
         if not places:
-            return  # it was forgotten: more rows came than are kept
+            return  # # The row was removed earlier, as there were more than ``most``.
         del self._rows[places.pop()]
         if not places:
             del self._places[row]

@@ -1,4 +1,4 @@
-"""Internal. A result on the whole screen while its rows come, with keys to move about in it and to leave it, as in Flink's client."""
+"""Internal. Full-screen view of a result while its rows arrive, with Flink's keys for navigation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Shown", "show_result"]
 
 _INTERVALS_S = (0.1, 0.5, 1.0, 5.0, 10.0, 60.0)
 _CHROME = 5
-"""Lines of the screen that are not rows: the title, names and rules, the keys."""
+"""Number of lines of the screen that are not rows: title, column names, rules and keys."""
 _KEYS = "Q quit   R refresh   +/- slower, faster   N/P next, previous page   G first   L last   O open row"
 
 
@@ -78,11 +78,11 @@ class _View:
         self._selected = min(max(0, self._selected + rows), max(0, len(self._drawn[1]) - 1))
 
     def open(self) -> None:
-        """Show the selected row alone, or all of them again."""
+        """Toggle between the selected row alone and all rows."""
         self._opened = not self._opened and bool(self._drawn[1])
 
     def faster(self, steps: int) -> None:
-        """Look for new rows more or less often."""
+        """Change the refresh interval by a number of steps."""
         self.interval = min(max(0, self.interval - steps), len(_INTERVALS_S) - 1)
 
     @property
@@ -112,7 +112,7 @@ class _View:
 
 
 def show_result(live: LiveResult, shown: Shown, input: Input | None = None, output: Output | None = None) -> None:
-    """Show a result until the user leaves it, or its job fails; the job is cancelled if it still runs."""
+    """Show a result until the user leaves it or its job fails; cancel the job if it runs."""
     view = _View(live, shown)
     app: Application[None] = Application(
         layout=Layout(

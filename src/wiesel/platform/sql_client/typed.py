@@ -28,7 +28,7 @@ class Command:
 
 
 def command_of(text: str) -> Command | None:
-    """Return the command that a text is, None if it is none.
+    """Return the client command in an input, or None if it is none.
 
     >>> command_of("source 'a b.sql';")
     Command(name='SOURCE', argument='a b.sql')
@@ -45,7 +45,9 @@ def command_of(text: str) -> Command | None:
 
 
 def is_complete(text: str, *, hive: bool = False) -> bool:
-    """Return whether a text can be run: it ends with a semicolon, outside of quotes, comments and statement sets, or is a command.
+    """Return whether an input is complete: a client command, or statements that end with a semicolon.
+
+    Semicolons in quotes, comments and statement sets do not count.
 
     >>> is_complete("SELECT ';'"), is_complete("SELECT ';';"), is_complete("quit")
     (False, True, True)
@@ -61,7 +63,7 @@ def is_complete(text: str, *, hive: bool = False) -> bool:
 
 
 def _last_statement(tokens: list[Token]) -> list[Token]:
-    """Return the tokens from the beginning of the last statement, where those of a statement set are one."""
+    """Return the tokens of the last statement; a statement set counts as one statement."""
     start, in_set = 0, False
     for place, token in enumerate(tokens[:-1]):
         words = tuple(each.text.upper() for each in tokens[start : start + 5])
@@ -73,7 +75,7 @@ def _last_statement(tokens: list[Token]) -> list[Token]:
 
 
 def readable_tokens(text: str, *, hive: bool = False) -> list[Token]:
-    """Return the tokens of a text of Flink's dialect, or of Hive's; none where a quote or comment is not closed yet."""
+    """Return the tokens of an input in Flink's or Hive's dialect; none if a quote or comment is not closed."""
     try:
         return list((_HIVE if hive else _DIALECT).tokenize(text))
     except TokenError:

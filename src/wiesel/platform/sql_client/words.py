@@ -1,4 +1,4 @@
-"""Internal. The words of the language that the client offers, by where they may stand."""
+"""Internal. Keywords for completion, by context."""
 
 from __future__ import annotations
 
