@@ -33,6 +33,8 @@ _PUBLIC = ("common", "datastream", "metrics", "table")
 # Locations of public names that PyFlink has in internal modules.
 _MOVED = {"util.exceptions": "spi.table.catalog_errors"}
 _EMPTY = {name.rpartition(".")[0] for name in _MOVED}
+# Inner packages below public ones.
+_INTERNAL = ("table.catalogs", "table.query", "table.statements")
 
 # Internal packages of PyFlink, and their replacements.
 _MACHINERY = {
@@ -104,7 +106,7 @@ def _exists(inner: str) -> bool:
     """Return whether a public module of Wiesel has this name below ``wiesel``, or replaces one."""
     if inner in _MOVED or inner in _EMPTY:
         return True
-    if inner.split(".", 1)[0] not in _PUBLIC:
+    if inner.split(".", 1)[0] not in _PUBLIC or f"{inner}.".startswith(tuple(f"{name}." for name in _INTERNAL)):
         return False
     try:
         return importlib.util.find_spec(f"{_TARGET}.{inner}") is not None
@@ -142,7 +144,8 @@ def _children(inner: str) -> list[str]:
     except ModuleNotFoundError:
         return []
     places = (spec.submodule_search_locations or []) if spec is not None else []
-    return sorted(module.name for module in pkgutil.iter_modules(places) if not module.name.startswith("_"))
+    names = [module.name for module in pkgutil.iter_modules(places) if not module.name.startswith("_")]
+    return sorted(name for name in names if f"{inner}.{name}" not in _INTERNAL)
 
 
 def is_installed() -> bool:
