@@ -6,6 +6,7 @@ and a :class:`RecordReader`.
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -122,7 +123,5 @@ class BulkWriterFactory(ABC):
 
 
 def _text_lines(charset_name: str) -> StreamFormat:
-    import importlib
-
     factory: Callable[[str], StreamFormat] = importlib.import_module("wiesel.formats.text").TextLineFormat
     return factory(charset_name)

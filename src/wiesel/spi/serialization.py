@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
@@ -148,8 +149,6 @@ class Encoder(ABC):
 
     def encode_many(self, elements: Sequence[Any]) -> bytes:
         """Return the concatenated encodings of several records."""
-        import io
-
         stream = io.BytesIO()
         for element in elements:
             self.encode(element, stream)

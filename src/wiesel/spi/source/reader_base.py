@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, cast
 
-from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.errors import ConnectorError, ProgramError
 from wiesel.core.logs import get_logger
 from wiesel.spi.source.fetcher import SplitFetcher
@@ -230,6 +229,8 @@ class SourceReaderBase(SourceReader[SplitT], Generic[SplitT]):
             return 0
         if isinstance(records.records, list):
             return self._emit_records(entry, records, records.records, output, wanted)
+        from wiesel.columnar.row_batch import RowBatch  # loads Arrow, which only sources of tables need
+
         self._pending.popleft()
         rows = records.records if isinstance(records.records, RowBatch) else RowBatch(records.records)
         if len(rows):

@@ -5,17 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
-import pyarrow as pa
-
-from wiesel.columnar.row_batch import RowBatch
 from wiesel.core.errors import ProgramError
 from wiesel.spi.source.split import SplitT
 
+if TYPE_CHECKING:
+    # Programs without tables do not load Arrow.
+    import pyarrow as pa
+
+    from wiesel.columnar.row_batch import RowBatch
+
 __all__ = ["FetchedRecords", "RecordsBySplits", "SplitReader", "SplitRecords"]
 
-FetchedRecords: TypeAlias = list[Any] | pa.RecordBatch | RowBatch
+FetchedRecords: TypeAlias = "list[Any] | pa.RecordBatch | RowBatch"
 """A list of records, or the rows of a table as columns."""
 
 
