@@ -53,6 +53,9 @@ class PipelineJob:
         JobExecutionError: From any method that lets the job proceed, if it has failed; with its cause.
     """
 
+    _steps_to_end_max = 100_000_000
+    """The number of single things that a job may do until its end."""
+
     def __init__(self, graph: StreamGraph, config: Configuration, restore_from: JobSnapshot | None, *, settles: bool = True) -> None:
         plan = build_stage_plan(build_execution_graph(build_job_graph(graph)))
         check_shippable(plan)
@@ -176,10 +179,15 @@ class PipelineJob:
         for source in self._sources.values():
             source.end()
         self._world.wake_sources()
+        left = self._steps_to_end_max
         while not self._ended:
             self._world.step()
+            left -= 1
             if self.restarts > _MOST_RESTARTS:
                 raise JobExecutionError(f"the job was restarted {self.restarts} times", hint="limit the attempts of its restart strategy")
+            if left == 0:
+                hint = "see whether a timer or an iteration never ends"
+                raise JobExecutionError(f"the job has not ended after {self._steps_to_end_max} steps", hint=hint)
         result = self._master.result.result()
         self._check_planned()
         return result

@@ -21,6 +21,8 @@ from wiesel.testing.job import PipelineJob
 class StoredJob(PipelineJob):
     """As on Spark the configuration says where checkpoints lie and what the job starts from."""
 
+    _steps_to_end_max = 1_000_000
+
     def _settings(self, config: Configuration) -> JobSettings:
         return replace(job_settings(config), heartbeat_timeout_ms=NEVER_MS)
 
