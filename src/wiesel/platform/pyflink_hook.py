@@ -34,7 +34,7 @@ _PUBLIC = ("common", "datastream", "metrics", "table")
 _MOVED = {"util.exceptions": "spi.table.catalog_errors"}
 _EMPTY = {name.rpartition(".")[0] for name in _MOVED}
 # Inner packages below public ones.
-_INTERNAL = ("table.catalogs", "table.query", "table.statements")
+_INTERNAL = {"table": ("catalogs", "query", "statements")}
 
 # Internal packages of PyFlink, and their replacements.
 _MACHINERY = {
@@ -106,7 +106,8 @@ def _exists(inner: str) -> bool:
     """Return whether a public module of Wiesel has this name below ``wiesel``, or replaces one."""
     if inner in _MOVED or inner in _EMPTY:
         return True
-    if inner.split(".", 1)[0] not in _PUBLIC or f"{inner}.".startswith(tuple(f"{name}." for name in _INTERNAL)):
+    top, *below = inner.split(".")
+    if top not in _PUBLIC or (below and below[0] in _INTERNAL.get(top, ())):
         return False
     try:
         return importlib.util.find_spec(f"{_TARGET}.{inner}") is not None
@@ -145,7 +146,7 @@ def _children(inner: str) -> list[str]:
         return []
     places = (spec.submodule_search_locations or []) if spec is not None else []
     names = [module.name for module in pkgutil.iter_modules(places) if not module.name.startswith("_")]
-    return sorted(name for name in names if f"{inner}.{name}" not in _INTERNAL)
+    return sorted(name for name in names if name not in _INTERNAL.get(inner, ()))
 
 
 def is_installed() -> bool:

@@ -95,7 +95,7 @@ def test_what_was_described_can_be_read() -> None:
     [
         (lambda: Schema.new_builder().column("a", int), "type of column `a` is <class 'int'>"),  # type: ignore[arg-type]
         (lambda: Schema.new_builder().column_by_expression("a", 1), "an expression of a schema is 1"),
-        (lambda: Schema.new_builder().watermark("a", "a").watermark("b", "b"), "one watermark at most"),
+        (lambda: Schema.new_builder().watermark("a", "a").watermark("b", "b"), "at most one watermark"),
         (lambda: Schema.new_builder().from_schema("a INT"), "from_schema.. takes a Schema, got 'a INT'"),  # type: ignore[arg-type]
         (lambda: TableDescriptor.for_connector(None), "connector's name"),  # type: ignore[arg-type]
         (lambda: TableDescriptor.for_connector("c").schema(Schema.new_builder()), "schema"),  # type: ignore[arg-type]
