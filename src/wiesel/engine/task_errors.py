@@ -16,7 +16,7 @@ from wiesel.runtime.operator import StreamOperator
 from wiesel.runtime.operators.sink import SinkOperator
 from wiesel.runtime.operators.source import SourceOperator
 from wiesel.runtime.record_writer import EdgeWriter
-from wiesel.runtime.user_code import advice, locate, operator_place, user_failure
+from wiesel.runtime.user_code import advice, declared_retryable, locate, operator_place, user_failure
 
 
 def picklable_error(error: BaseException, descriptor: TaskDescriptor | None) -> BaseException:
@@ -81,11 +81,10 @@ def _is_of_client(error: BaseException) -> bool:
 
 
 def _client_error(error: BaseException, where: str) -> ConnectorError:
-    retryable = getattr(error, "retryable", None)
     failure = ConnectorError(
         f"{type(error).__name__}: {error}".removesuffix(": "),
         hint="see whether the other system can be reached from the workers and what its log says of the request",
-        retryable=retryable if isinstance(retryable, bool) else None,
+        retryable=declared_retryable(error),
         traceback="".join(traceback.format_exception(error)),
     )
     locate(failure, where)

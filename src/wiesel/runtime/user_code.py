@@ -37,6 +37,7 @@ __all__ = [
     "advice",
     "as_time",
     "caller_location",
+    "declared_retryable",
     "locate",
     "map_all",
     "operator_place",
@@ -118,7 +119,7 @@ def user_failure(error: BaseException, where: str | None, subject: str | None = 
     """Return the failure for an exception of a user's function.
 
     Args:
-        error: The exception; an error of Wiesel keeps its type and its hint. An attribute ``retryable`` of the exception is kept, too.
+        error: The exception; an error of Wiesel keeps its type and its hint. An attribute ``retryable`` of the exception is kept.
         where: The operator or task; None if :func:`locate` adds it later.
         subject: The reason of the call.
         hint: The remedy.
@@ -137,15 +138,15 @@ def user_failure(error: BaseException, where: str | None, subject: str | None = 
         user_traceback="" if own else user_traceback(raised),
         location=place,
         domain=error.domain if isinstance(error, WieselError) else None,
-        retryable=_said_retryable(raised),
+        retryable=declared_retryable(raised),
     )
     if where is not None:
         failure.details["where"] = where
     return failure
 
 
-def _said_retryable(error: BaseException) -> bool | None:
-    """Return what an exception says itself of whether another attempt can cure it, None if it says nothing."""
+def declared_retryable(error: BaseException) -> bool | None:
+    """Return the attribute ``retryable`` of an exception: whether another attempt can cure it. None if it has none."""
     said = getattr(error, "retryable", None)
     return said if isinstance(said, bool) else None
 
